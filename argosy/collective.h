@@ -7,3 +7,4 @@
 #include "argosy/collective/fused_batch_norm.h"
 #include "argosy/fleet/collective_training.h"
 #include "argosy/fleet/sync_batch_norm.h"
+#include "argosy/fleet/train_steps.h"

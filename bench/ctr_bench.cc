@@ -9,6 +9,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,29 +17,58 @@
 #include "bench/cpu_time.h"
 #include "bench/ctr_model.h"
 
+// oneDNN's product into memory that is given, as argosy/engine/ops/matmul.cc has it.
+namespace at::native {
+[[gnu::weak]] void mkldnn_matmul(const at::Tensor& a, const at::Tensor& b, const at::Tensor& result, float beta, float alpha);
+}
+
 namespace argosy::bench {
 namespace {
 
-// Seconds per step of the products that forward and backward cannot do without.
-double gemm_seconds() {
-  at::NoGradGuard no_grad;
-  const std::vector<int64_t> widths = {26 * kWidth + 13, kHidden, kHidden, kHidden, 2};
-  std::vector<at::Tensor> x, w, g;
-  for (size_t i = 0; i + 1 < widths.size(); ++i) {
-    x.push_back(at::randn({kBatch, widths[i]}));
-    w.push_back(at::randn({widths[i], widths[i + 1]}));
-    g.push_back(at::randn({kBatch, widths[i + 1]}));
-  }
-  constexpr int kSteps = 40;
-  const Stopwatch watch;
-  for (int step = 0; step < kSteps; ++step) {
-    for (size_t i = 0; i < w.size(); ++i) at::mm(x[i], w[i]);
-    for (size_t i = w.size(); i-- > 0;) {
-      at::mm(x[i].t(), g[i]);
-      at::mm(g[i], w[i].t());
+// The products that forward and backward of a batch cannot do without.
+class Products {
+ public:
+  Products() {
+    const std::vector<int64_t> widths = {26 * kWidth + 13, kHidden, kHidden, kHidden, 2};
+    for (size_t i = 0; i + 1 < widths.size(); ++i) {
+      x_.push_back(at::randn({kBatch, widths[i]}));
+      w_.push_back(at::randn({widths[i], widths[i + 1]}));
+      g_.push_back(at::randn({kBatch, widths[i + 1]}));
+      out_.push_back(at::empty({kBatch, widths[i + 1]}));
+      grad_w_.push_back(at::empty_like(w_.back()));
+      grad_x_.push_back(at::empty_like(x_.back()));
     }
   }
-  return watch.seconds() / kSteps;
+
+  // Seconds per step by `product`(a, b, result).
+  template <class Product>
+  double seconds(const Product& product) {
+    constexpr int kSteps = 40;
+    const Stopwatch watch;
+    for (int step = 0; step < kSteps; ++step) {
+      for (size_t i = 0; i < w_.size(); ++i) product(x_[i], w_[i], out_[i]);
+      for (size_t i = w_.size(); i-- > 0;) {
+        product(x_[i].t(), g_[i], grad_w_[i]);
+        product(g_[i], w_[i].t(), grad_x_[i]);
+      }
+    }
+    return watch.seconds() / kSteps;
+  }
+
+ private:
+  std::vector<at::Tensor> x_, w_, g_, out_, grad_w_, grad_x_;
+};
+
+// By whichever is faster on this processor: libtorch's own product (MKL), or oneDNN's, which fc takes. A bound that only one of
+// them sets can be passed by the other.
+double gemm_seconds() {
+  at::NoGradGuard no_grad;
+  Products products;
+  double seconds = products.seconds([](const at::Tensor& a, const at::Tensor& b, at::Tensor& out) { at::mm_out(out, a, b); });
+  if (at::native::mkldnn_matmul == nullptr) return seconds;
+  return std::min(seconds, products.seconds([](const at::Tensor& a, const at::Tensor& b, const at::Tensor& out) {
+    at::native::mkldnn_matmul(a, b, out, /*beta=*/0, /*alpha=*/1);
+  }));
 }
 
 struct Files {

@@ -59,13 +59,13 @@ void print_pass(int pass, const TrainProgress& trained, double cpu_used, const S
 struct Arguments {
   std::string files, folder;
   int passes = 1;
-  bool criteo = true;
+  bool criteo = true, bfloat16 = false;
 };
 
 void train(const CtrModel& model, const Arguments& arguments) {
   at::set_num_threads(1);
   fleet::init_worker();
-  Executor executor;
+  Executor executor({.bfloat16_matmul = arguments.bfloat16});
   executor.run(model.startup);
   const auto dataset = make_dataset({.use = model.inputs,
                                      .files = fleet::util().get_file_shard(glob(arguments.files)),
@@ -98,11 +98,15 @@ void run(const Arguments& arguments) {
 }  // namespace argosy::bench
 
 int main(int argc, char** argv) try {
-  if (argc != 5 || (std::string_view(argv[4]) != "criteo" && std::string_view(argv[4]) != "multislot")) {
-    std::fprintf(stderr, "usage: fleetrun --no-python … %s 'FILES' FOLDER PASSES criteo|multislot\n", argv[0]);
+  const bool formatted = argc >= 5 && (std::string_view(argv[4]) == "criteo" || std::string_view(argv[4]) == "multislot");
+  const bool products =
+      argc == 5 || (argc == 6 && (std::string_view(argv[5]) == "float32" || std::string_view(argv[5]) == "bfloat16"));
+  if (!formatted || !products) {
+    std::fprintf(stderr, "usage: fleetrun --no-python … %s 'FILES' FOLDER PASSES criteo|multislot [float32|bfloat16]\n", argv[0]);
     return 2;
   }
-  argosy::bench::run({argv[1], argv[2], std::atoi(argv[3]), std::string_view(argv[4]) == "criteo"});
+  const bool bfloat16 = argc == 6 && std::string_view(argv[5]) == "bfloat16";
+  argosy::bench::run({argv[1], argv[2], std::atoi(argv[3]), std::string_view(argv[4]) == "criteo", bfloat16});
 } catch (const argosy::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

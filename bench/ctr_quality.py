@@ -106,8 +106,6 @@ def main():
     parser.add_argument("test")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
-    if args.mode == "geo" and args.optimizer != "sgd":
-        parser.error("geo trains with sgd only")
     paddle.enable_static()
     fluid.default_startup_program().random_seed = args.seed
     inputs, loss, auc, last_auc = network(-(-lines_of(glob.glob(args.test)) // BATCH))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
 PADDLE = ROOT / "build/parity/paddle-2.6.2/bin/python"
+PADDLE_OF_OLD = ROOT / "build/parity/paddle-1.8.5/bin/python"
 GENSIM = ROOT / "build/peers/gensim/bin/python"
 SECONDS = 300  # that one process may take
 WORD_PASSES = 3  # of word2vec over its corpus
@@ -109,6 +110,13 @@ def read_pause(text):
     return {"pause": json.loads(text)["benchmarks"][-1]["pause_ms"]}
 
 
+def read_flood(text):
+    """How many times as long the 99th percentile of an honest caller's calls is during a flood: the worst of those without the token, and with it."""
+    runs = json.loads(text)["benchmarks"]
+    times = {who: [run["p99_during"] / run["p99_before"] for run in runs if f"/{who}/" in run["name"] + "/"] for who in ("no_token", "token")}
+    return {f"flood.{who}": max(ratios) for who, ratios in times.items()}
+
+
 def read_fresh(text):
     """Milliseconds from the answer to a push until a follower shows it."""
     return {f"fresh.{part}": json.loads(text)["benchmarks"][-1][part + "_ms"] for part in ("p50", "p99")}
@@ -117,6 +125,24 @@ def read_fresh(text):
 def read_served_fresh(text):
     """Milliseconds from the answer to a push until a prediction shows it, and of the way back to a kept version."""
     return {f"served_fresh.{part}": json_lines(text)[-1][part + "_ms"] for part in ("p50", "p99", "back")}
+
+
+def read_rank_loss(text):
+    """Seconds, of median kills."""
+    return {f"rank_loss.{name}": seconds for name, seconds in json_lines(text)[-1].items()}
+
+
+def read_old_model(name):
+    return lambda text: {f"{name}.{part}": json_lines(text)[-1][part] for part in ("first_ms", "step_ms")}
+
+
+def read_first_step(name):
+    """Seconds."""
+    return lambda text: {name: json_lines(text)[-1]["seconds"]}
+
+
+def read_idle_server(text):
+    return {f"idle_server.{part}": json_lines(text)[-1][part + "_mb"] for part in ("resident", "private")}
 
 
 def read_together(text):
@@ -183,6 +209,8 @@ def jobs(data):
         *(job(f"wire1x1-{wire}", "1x1", train, "--wire", wire, rounds=1) for wire in WIRES),
         *(job(f"link-{wire}", "1x1", train, "--wire", wire, "--link", LINK_MBIT, rounds=SLOW) for wire in WIRES),
         job("ps.2x2", "2x2", train, rounds=SLOW),
+        job("ps.1x1-bfloat16", "1x1", train, "--products", "bfloat16", rounds=SLOW),
+        job("ps.2x2-bfloat16", "2x2", train, "--products", "bfloat16", rounds=SLOW),
         paddle_job("paddle_ps.2x2", "2x2", data),
     ]
 
@@ -237,6 +265,16 @@ def read_words(name):
     return read
 
 
+def old_models():
+    """Scripts of the time of 1.8, here and in PaddlePaddle 1.8.5."""
+    script = PEERS / "old_models.py"
+    return [
+        Program(f"{name}.{kind}", [python, script, kind, steps], read_old_model(f"{name}.{kind}"), SLOW)
+        for kind, steps in (("dense_adam", 8), ("gru", 20), ("lstm", 20), ("servers", 100))
+        for name, python in (("old", sys.executable), ("fluid", PADDLE_OF_OLD))
+    ]
+
+
 def word2vec(data):
     """Ours and gensim's on the same corpus, the same number of passes, by processor time."""
     ours, peer = [sys.executable, ROOT / "bench/word2vec_job.py"], [sys.executable, PEERS / "gensim_word2vec.py", "--python", GENSIM]
@@ -272,10 +310,18 @@ def programs(data):
         Program("number", google_benchmark("argosy/data/data_bench", "Read|FromChars"), read_items("number")),
         *allocators(),
         Program("fresh", google_benchmark("argosy/ps/ps_bench", "BM_PushToFollower"), read_fresh, SLOW),
+        Program("flood", google_benchmark("argosy/rpc/rpc_bench", "Flood/((silence|streams)/no_token|(pings|calls)/token)"), read_flood, SLOW),
         Program("pause", google_benchmark("argosy/ps/ps_bench", "BM_PauseOfASave/none/5000"), read_pause, SLOW),
         *collectives(),
         *serving(),
+        *(
+            Program(f"first_step.{what}", [sys.executable, ROOT / "bench/first_step.py", what], read_first_step(f"first_step.{what}"), SLOW)
+            for what in ("cpp", "python")
+        ),
+        Program("idle_server", [sys.executable, ROOT / "bench/first_step.py", "server"], read_idle_server, SLOW),
+        Program("rank_loss", [sys.executable, ROOT / "bench/rank_loss.py", "--kills", 5], read_rank_loss, SLOW),
         Program("served_fresh", [sys.executable, ROOT / "bench/served_fresh.py"], read_served_fresh, SLOW),
         *jobs(data),
         *word2vec(data),
+        *old_models(),
     ]

@@ -2,7 +2,7 @@
 """One job of parameter servers and workers as processes: CTR-DNN by build/release/bench/ctr_ps_bench under fleetrun.
 
     bench/ps_job.py SERVERSxWORKERS 'FILES' [--passes 2] [--format criteo|multislot] [--durability none|wal] [--followers] [--serve]
-                    [--wire float32|bfloat16|int8] [--link MBIT] [--replicas 0|1]
+                    [--wire float32|bfloat16|int8] [--link MBIT] [--replicas 0|1] [--products float32|bfloat16]
 
 Prints one JSON object per pass over the files: samples per second; processor seconds of all workers and of all servers; bytes that
 crossed the wire. A pass takes as long as its slowest worker. With wal the servers' logs are under build/, on a disk;
@@ -76,6 +76,7 @@ def command(args, folder, place):
         folder,
         args.passes,
         args.format,
+        args.products,
     ]
 
 
@@ -206,6 +207,7 @@ def main():
     parser.add_argument("--replicas", type=int, choices=[0, 1], default=0)
     parser.add_argument("--serve", action="store_true", help="implies --followers")
     parser.add_argument("--wire", choices=["float32", "bfloat16", "int8"], default="float32")
+    parser.add_argument("--products", choices=["float32", "bfloat16"], default="float32", help="of the worker's layers")
     parser.add_argument("--link", type=int, metavar="MBIT", help="not with --followers and --serve")
     args = parser.parse_args()
     if args.link and (args.followers or args.serve):

@@ -3,11 +3,13 @@
 of them meet the same noise; prints the table and writes it down.
 
     .venv/bin/python bench/run.py                          all rows, 5 rounds; writes docs/benchmarks.md
-    .venv/bin/python bench/run.py --only gemm --rounds 3   one row; prints the table, leaves the document as it is
+    .venv/bin/python bench/run.py --only gemm --rounds 3   one row; writes it into docs/benchmarks.md
     .venv/bin/python bench/run.py --only processes         the table of jobs of 1 to 8 servers and workers
+    .venv/bin/python bench/run.py --page                   measures nothing; writes the page from bench/measured.json
+    .venv/bin/python bench/run.py --check                  make bench-check: fails where a ratio fell 10 % below that of bench/measured.json; changes neither it nor the page
 
-A bound that is not met is reported, not an error. Every run leaves bench/results/DATE-COMMIT.md and .json, and
-DATE-COMMIT-processes.json for the table of jobs.
+A bound that is not met is reported, not an error. Every run leaves bench/results/DATE-COMMIT.json with all that was measured. With 3 rounds or more it is
+noted in bench/measured.json, from which the page is made; where the machine is busy, rows that were measured on an idle one stay as they are.
 REQUIRES: the programs are built (make bench does it).
 """
 
@@ -25,6 +27,7 @@ import sys
 
 import numpy as np
 
+import page
 import programs
 import rows
 from link import may_make_links
@@ -33,7 +36,6 @@ ROOT = programs.ROOT
 LINES, TEST_LINES, FILES = 100_000, 20_000, 8
 HASH_DIM, SLOTS = 1_000_001, 26
 JOBS = "processes"  # what --only calls the table of jobs
-BUSY = 0.5  # a load above it says that the machine does something else
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,6 +122,8 @@ def prepare(wanted, data):
         make_arrays(data)
     if wants(wanted, "paddle") and subprocess.run([ROOT / "tests/parity/environments.sh", "2.6.2"]).returncode != 0:
         absent["paddle"] = "peer not present: PaddlePaddle 2.6.2 could not be installed"
+    if wants(wanted, "fluid") and subprocess.run([ROOT / "tests/parity/environments.sh", "1.8.5"]).returncode != 0:
+        absent["fluid"] = "peer not present: PaddlePaddle 1.8.5 could not be installed"
     if wants(wanted, "word2vec", "gensim"):
         make_words(data)
     if wants(wanted, "gensim") and not make_gensim():
@@ -159,7 +163,7 @@ def facts(rounds, load):
     def proc(file, key):
         return next((line.partition(":")[2].strip() for line in pathlib.Path(file).read_text().splitlines() if line.startswith(key)), "unknown")
 
-    changed = first_line(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/benchmarks.md"])
+    changed = first_line(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/benchmarks.md", ":!bench/measured.json"])
     return {
         "cpu": proc("/proc/cpuinfo", "model name"),
         "cores": os.cpu_count(),
@@ -171,37 +175,47 @@ def facts(rounds, load):
     }
 
 
-def document(outcomes, jobs, about):
-    busy = f" The machine was not idle: its load was {about['load_before']:.1f} before the run.\n" if about["load_before"] > BUSY else "\n"
-    text = (
-        f"# Benchmarks\n\nWritten by `make bench`. {about['cpu']}, {about['cores']} cores, {about['memory']}; commit {about['commit']}; {about['date']}.{busy}\n"
-        f"Each number is the median of {about['rounds']} rounds ({min(about['rounds'], programs.SLOW)} where a run takes long); in a round every program runs once, ours beside its\n"
-        f"peer. CTR-DNN: 13 numbers, 26 slots, a table of {HASH_DIM:,} x 10, layers of 400-400-400-2, batches of 1,000, Adam; {LINES:,} lines, in memory\n"
-        f"where there are no servers. The speed is that of the second pass over them, the AUC that of {TEST_LINES:,} other lines after the first. Jobs with servers\n"
-        f"(`ps-*`, `wal`) are processes that stream the lines from files, one thread per worker; so do PaddlePaddle's. [What helped](benchmarks-notes.md).\n\n"
-        f"{rows.table(outcomes)}"
-    )
-    text += f"\n## On a GPU\n\nBy `bench/gpu.py`, on a machine of its own.\n\n{(ROOT / 'bench/gpu_results.md').read_text()}"
-    if not jobs:
-        return text
-    return text + (
-        f"\n## More and more processes\n\nThe same job as 1 to 8 servers and workers on {about['cores']} cores, measured once: processor time and bytes on the wire count here,\n"
-        f"samples per second mean little where there are more processes than cores.\n\n{rows.jobs_table(jobs)}"
-    )
-
-
-def write(outcomes, series, about, whole):
+def write(outcomes, series, about):
+    """Keeps every measurement, and brings the page up to date where there were rounds enough."""
     results = ROOT / "bench/results"
     results.mkdir(exist_ok=True)
     name = f"{about['date'][:16].replace(' ', '-').replace(':', '')}-{about['commit'].split()[0]}"
     jobs = rows.jobs_as_json(series)
-    (results / f"{name}.md").write_text(document(outcomes, jobs, about))
-    (results / f"{name}.json").write_text(json.dumps({"about": about, **rows.as_json(outcomes, series)}, indent=1) + "\n")
-    if jobs:
-        (results / f"{name}-processes.json").write_text(json.dumps({"about": about, "jobs": jobs}, indent=1) + "\n")
-    if whole:
-        (ROOT / "docs/benchmarks.md").write_text(document(outcomes, jobs, about))
+    (results / f"{name}.json").write_text(json.dumps({"about": about, "jobs": jobs, **rows.as_json(outcomes, series)}, indent=1) + "\n")
+    if about["rounds"] < page.ROUNDS:
+        print(f"bench: {about['rounds']} rounds are too few for docs/benchmarks.md, which is left as it is")
+        return jobs
+    measured = page.load()
+    left = page.note(measured, outcomes, jobs, about)
+    page.save(measured)
+    if left:
+        print(f"bench: the machine was busy; of an idle one, and left as they are in docs/benchmarks.md: {', '.join(left)}")
     return jobs
+
+
+def check(chosen_rows, series, absent):
+    """Compares what was measured with what is committed; ends with an error where a ratio fell, or nothing could be compared."""
+    committed = {one.row.name: one for one, run in page.outcomes_of(page.load()) if run}
+    pairs = [(committed[row.name], rows.judge(row, series, absent)) for row in chosen_rows]
+    table, fallen = rows.check_table(pairs)
+    print("\n" + table)
+    if fallen:
+        sys.exit(
+            f"bench-check: more than {100 * rows.ALLOWED:.0f} % worse than bench/measured.json has it: {', '.join(fallen)}; measure it again on an idle machine"
+        )
+    compared = sum(now.result is not None for _, now in pairs)
+    if compared == 0:
+        sys.exit("bench-check: nothing could be compared")
+    print(f"bench-check: none of {compared} ratios is more than {100 * rows.ALLOWED:.0f} % worse than the committed one")
+
+
+def rows_to_check(only):
+    """Those with a committed ratio."""
+    known = page.load()["rows"]
+    chosen = [row for row in rows.ROWS if rows.checked(row) and row.name in known and (not only or row.name in only)]
+    if not chosen:
+        sys.exit(f"bench-check: bench/measured.json has no ratio of {', '.join(only or ['any row'])}")
+    return chosen
 
 
 def main():
@@ -209,23 +223,29 @@ def main():
     names = [row.name for row in rows.ROWS] + [JOBS]
     parser.add_argument("--only", action="append", choices=names, metavar="ROW", help="measure this row; may be given several times: " + ", ".join(names))
     parser.add_argument("--rounds", type=int, default=5, help="how often each program runs (5)")
+    parser.add_argument("--page", action="store_true", help="measure nothing; write the page from bench/measured.json")
+    parser.add_argument("--check", action="store_true", help="compare the ratios with those of bench/measured.json, and leave that as it is")
     args = parser.parse_args()
+    if args.page:
+        return page.save(page.load())
     if args.rounds < 1:
         parser.error("--rounds is at least 1")
     load = os.getloadavg()[0]
-    if load > BUSY:
+    if load > page.BUSY:
         print(f"bench: the machine's load is {load:.1f}; what runs beside a benchmark spoils it", flush=True)
 
-    chosen_rows = [row for row in rows.ROWS if not args.only or row.name in args.only]
+    chosen_rows = rows_to_check(args.only) if args.check else [row for row in rows.ROWS if not args.only or row.name in args.only]
     needed = {name for row in chosen_rows for name in (row.ours, row.peer) if name}
     data = Data()
     chosen = [program for program in programs.programs(data) if any(name == program.gives or name.startswith(program.gives + ".") for name in needed)]
-    if not args.only or JOBS in args.only:
+    if not args.check and (not args.only or JOBS in args.only):
         chosen += programs.job_sizes(data)
     absent = prepare({program.gives for program in chosen}, data)
     series = measure([program for program in chosen if not program.gives.startswith(tuple(absent))], args.rounds)
+    if args.check:
+        return check(chosen_rows, series, absent)
     outcomes = [rows.judge(row, series, absent) for row in chosen_rows]
-    jobs = write(outcomes, series, facts(args.rounds, load), whole=not args.only and args.rounds >= 5)
+    jobs = write(outcomes, series, facts(args.rounds, load))
     print("\n" + rows.table(outcomes) + ("\n" + rows.jobs_table(jobs) if jobs else "") + "\n" + rows.summary(outcomes))
 
 

@@ -1,10 +1,13 @@
-# ARGOSY_PYARROW: the folder of the pyarrow wheel, whose headers and libraries the module argosy_parquet is built with. Where there is none,
-# ARGOSY_PARQUET turns itself off and says so: datasets then refuse Parquet and Arrow files by name.
-if(ARGOSY_PARQUET AND ARGOSY_SANITIZE MATCHES thread)
-  message(STATUS "ARGOSY_PARQUET is off: pyarrow's libraries are not built for ThreadSanitizer")
-  set(ARGOSY_PARQUET OFF)
-endif()
-if(ARGOSY_PARQUET AND ARGOSY_PROGRAMS)
+# ARGOSY_PYARROW: the folder of the pyarrow wheel, whose headers and libraries the modules argosy_parquet and argosy_stores are built with. Where
+# there is none, ARGOSY_PARQUET and ARGOSY_STORES turn themselves off and say so: datasets then refuse Parquet and Arrow files, and everything
+# the URIs of object stores, by name.
+foreach(option ARGOSY_PARQUET ARGOSY_STORES)
+  if(${option} AND ARGOSY_SANITIZE MATCHES thread)
+    message(STATUS "${option} is off: pyarrow's libraries are not built for ThreadSanitizer")
+    set(${option} OFF)
+  endif()
+endforeach()
+if((ARGOSY_PARQUET OR ARGOSY_STORES) AND ARGOSY_PROGRAMS)
   find_package(Python 3.11 QUIET COMPONENTS Interpreter)
   if(Python_Interpreter_FOUND AND NOT ARGOSY_PYARROW)
     execute_process(COMMAND "${Python_EXECUTABLE}" -c "import importlib.util as u; s = u.find_spec('pyarrow'); print(s.submodule_search_locations[0] if s else '')"
@@ -13,9 +16,16 @@ if(ARGOSY_PARQUET AND ARGOSY_PROGRAMS)
   endif()
   file(GLOB argosy_arrow_library "${ARGOSY_PYARROW}/libarrow.so.*")
   file(GLOB argosy_parquet_library "${ARGOSY_PYARROW}/libparquet.so.*")
-  if(NOT EXISTS "${ARGOSY_PYARROW}/include/parquet/arrow/reader.h" OR NOT argosy_arrow_library OR NOT argosy_parquet_library)
+  file(GLOB argosy_s3_library "${ARGOSY_PYARROW}/libarrow_s3.so.*")  # none: it is a part of libarrow
+  if(ARGOSY_PARQUET AND (NOT EXISTS "${ARGOSY_PYARROW}/include/parquet/arrow/reader.h" OR NOT argosy_arrow_library OR NOT argosy_parquet_library))
     message(STATUS "ARGOSY_PARQUET is off: no pyarrow with headers and libraries at '${ARGOSY_PYARROW}' (pip install pyarrow, or set ARGOSY_PYARROW)")
-    unset(ARGOSY_PYARROW CACHE)
     set(ARGOSY_PARQUET OFF)
+  endif()
+  if(ARGOSY_STORES AND (NOT EXISTS "${ARGOSY_PYARROW}/include/arrow/filesystem/s3fs.h" OR NOT argosy_arrow_library))
+    message(STATUS "ARGOSY_STORES is off: no pyarrow with headers and libraries at '${ARGOSY_PYARROW}' (pip install pyarrow, or set ARGOSY_PYARROW)")
+    set(ARGOSY_STORES OFF)
+  endif()
+  if(NOT argosy_arrow_library)
+    unset(ARGOSY_PYARROW CACHE)
   endif()
 endif()

@@ -46,14 +46,15 @@ void train(const Arguments& arguments, bool on_servers) {
   const auto words = count_words({.files = files, .min_count = kMinCount});
   default_startup_program()->random_seed = 1;
   const Network net = network(words->size(), arguments.model);
-  // Sync and geo average what workers do, and each counts its own batches; async adds it up, and counts all.
-  const int averaged = on_servers && arguments.mode != Mode::async ? fleet::worker_num() : 1;
+  // Sync and geo average what workers do, and each counts its own batches; half-async and async add it up, and count all.
+  const int averaged = on_servers && (arguments.mode == Mode::sync || arguments.mode == Mode::geo) ? fleet::worker_num() : 1;
   const int64_t batches = words->lines() * arguments.passes / arguments.batch / averaged + 1;
-  const optim::SGD rule{.learning_rate =
-                            optim::polynomial_decay((arguments.model == "cbow" ? 0.05 : 0.025) * averaged, batches, 0.0001)};
+  const double rate = (arguments.model == "cbow" ? 0.05 : 0.025) * averaged;
+  const optim::SGD rule{.learning_rate = optim::polynomial_decay(rate, batches, 0.0001)};
   if (!on_servers) minimize(rule, net.loss.loss);
   if (on_servers) fleet::distributed_optimizer(rule, {.mode = arguments.mode, .geo_k_steps = 100}).minimize(net.loss.loss);
   if (on_servers && fleet::is_server()) return static_cast<void>(fleet::run_server());
+  std::printf("rate %g at first, 0.0001 after %ld batches\n", rate, static_cast<long>(batches));
   if (on_servers) fleet::init_worker();
   Executor exe;
   exe.run(default_startup_program());

@@ -7,15 +7,16 @@ argosy word2vec-eval model/emb --vocabulary model/words --analogies questions-wo
 
 import argparse
 import glob
-import os
 
 import word2vec_reader
 
 import paddle
 import paddle.fluid as fluid
 from paddle.distributed import fleet
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory
 
 L = fluid.layers
+MODES = {mode: getattr(StrategyFactory, "create_%s_strategy" % mode) for mode in ("sync", "half_async", "async", "geo")}
 WIDTH, WINDOW, NEGATIVES, MIN_COUNT, GROUP, SAMPLE = 100, 5, 5, 5, 32, 1e-4
 
 
@@ -60,30 +61,29 @@ def main():
     parser.add_argument("files")
     parser.add_argument("folder")
     parser.add_argument("--model", choices=["skip_gram", "cbow"], default="skip_gram")
-    parser.add_argument("--mode", choices=["sync", "async", "geo"], default="async", help="of parameter servers")
+    parser.add_argument("--mode", choices=MODES, default="async", help="of parameter servers")
     parser.add_argument("--reader", choices=["dataset", "python"], default="dataset")
-    parser.add_argument("--threads", type=int, default=1, help="of the dataset")
+    parser.add_argument("--threads", type=int, default=1, help="of the dataset; the reader in Python has one")
     parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--lines", type=int, default=48, help="per batch")
     args = parser.parse_args()
+    if args.reader == "python" and args.threads != 1:
+        parser.error("--reader python feeds one batch after another, by one thread; found --threads %d: leave it out, or use --reader dataset" % args.threads)
     paddle.enable_static()
     files = sorted(glob.glob(args.files))
     vocabulary = paddle.text.Vocabulary.count(files, min_count=MIN_COUNT)
     fluid.default_startup_program().random_seed = 1
     variables, loss, per_pair = network(len(vocabulary), args.model)
     fleet.init()  # without a launcher: one worker, no servers
-    # Sync and geo average what workers do, and each counts its own batches; async adds it up, and counts all.
-    averaged = 1 if args.mode == "async" else fleet.worker_num()
+    # Sync and geo average what workers do, and each counts its own batches; half-async and async add it up, and count all.
+    averaged = fleet.worker_num() if args.mode in ("sync", "geo") else 1
     batches = vocabulary.lines * args.passes // args.lines // averaged + 1
-    rate = L.polynomial_decay((0.05 if args.model == "cbow" else 0.025) * averaged, batches, 0.0001)
-    strategy = fleet.DistributedStrategy()
-    strategy.a_sync = args.mode != "sync"
-    if args.mode == "geo":
-        strategy.a_sync_configs = {"k_steps": 100}
-    fleet.distributed_optimizer(fluid.optimizer.SGD(rate), strategy).minimize(loss)
+    rate = (0.05 if args.model == "cbow" else 0.025) * averaged
+    fleet.distributed_optimizer(fluid.optimizer.SGD(L.polynomial_decay(rate, batches, 0.0001)), MODES[args.mode]()).minimize(loss)
     if fleet.is_server():
         fleet.init_server()
         return fleet.run_server()
+    print("rate %g at first, 0.0001 after %d batches" % (rate, batches))
     exe = fluid.Executor(fluid.CPUPlace())
     exe.run(fluid.default_startup_program())
     fleet.init_worker()
@@ -91,7 +91,7 @@ def main():
     fleet.barrier_worker()  # everybody's gradients are in what is saved
     if fleet.is_first_worker():
         fleet.save_persistables(exe, args.folder)
-        vocabulary.write(os.path.join(args.folder, "words"))
+        vocabulary.write(args.folder + "/words")
         print("saved %s: %d words" % (args.folder, len(vocabulary)))
     fleet.stop_worker()
 

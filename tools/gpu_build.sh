@@ -2,6 +2,7 @@
 # Builds programs, collective training and the Python package on a machine with a GPU, with what tools/gpu_carry.py has put into build/gpu.
 #
 #   tools/gpu_build.sh [TARGET…]      in build/release, where the tests look, or in BUILD; without TARGETs what a user runs and the tests of the engine
+#   OPTIONS="-DARGOSY_TORCH=OFF -DARGOSY_SANITIZE=thread" CXXFLAGS=-O1 BUILD=build/tsan tools/gpu_build.sh all      other options of CMake, other flags
 #
 # Its own Python is used, which has torch for the GPU. With what gpu_carry.py --servers has put there, parameter servers are built too.
 set -euo pipefail
@@ -21,16 +22,18 @@ if [ -d "$carried/lib/x86_64-linux-gnu" ]; then
 fi
 
 options=(-DCMAKE_BUILD_TYPE=Release -DARGOSY_SERVERS=$servers "-DPython_EXECUTABLE=$python" "-DCMAKE_PREFIX_PATH=$carried"
-         "-DARGOSY_PROTOC=$carried/bin/protoc" "-DCMAKE_CXX_FLAGS=-isystem $carried/include" "-DCMAKE_MAKE_PROGRAM=$carried/bin/ninja")
+         "-DARGOSY_PROTOC=$carried/bin/protoc" "-DCMAKE_CXX_FLAGS=-isystem $carried/include ${CXXFLAGS:-}" "-DCMAKE_MAKE_PROGRAM=$carried/bin/ninja")
 include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 if [ ! -f "$include/Python.h" ]; then
   [ -d "$carried/include-python" ] || { echo "gpu_build: this machine has no Python.h; carry it by tools/gpu_carry.py --python" >&2; exit 1; }
   options+=("-DPython_INCLUDE_DIR=$carried/include-python")
 fi
 if [ $servers = ON ]; then  # an RPATH, unlike a RUNPATH, holds for the libraries that a library loads
-  link="-Wl,--disable-new-dtags -Wl,-rpath,$carried/lib/x86_64-linux-gnu:$carried/lib -Wl,-rpath-link,$carried/lib/x86_64-linux-gnu:$carried/lib"
+  link="-L$carried/lib/x86_64-linux-gnu -Wl,--disable-new-dtags -Wl,-rpath,$carried/lib/x86_64-linux-gnu:$carried/lib -Wl,-rpath-link,$carried/lib/x86_64-linux-gnu:$carried/lib"
   options+=("-DCMAKE_EXE_LINKER_FLAGS=$link" "-DCMAKE_SHARED_LINKER_FLAGS=$link" "-DCMAKE_MODULE_LINKER_FLAGS=$link")
 fi
+read -ra others <<< "${OPTIONS:-}"
+options+=("${others[@]}")
 export PKG_CONFIG_PATH=$carried/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 build=${BUILD:-build/release}
 cmake -S . -B "$build" -G Ninja "${options[@]}" > build/gpu/configure.log 2>&1 || { tail -40 build/gpu/configure.log >&2; exit 1; }

@@ -5,7 +5,7 @@
 
 The folder has protobuf's, zlib's and zstd's headers and shared libraries with protoc and ninja, headers of CLI11, Gloo and xxHash, those of Python where
 --python names the include folder of the version that runs there, pytest, and FILES as data/; with --servers also what parameter servers need: gRPC, RocksDB,
-abseil and the like. Take it along beside the sources (docs/gpu.md).
+abseil and the like, and what their tests need. Take it along beside the sources (docs/gpu.md).
 """
 
 import argparse
@@ -21,7 +21,7 @@ LIMIT_MIB = 64
 HEADERS = ("google/protobuf", "gloo", "CLI", "zlib.h", "zconf.h", "zstd.h", "zstd_errors.h", "zdict.h", "xxhash.h", "xxh3.h", "yaml-cpp")
 LIBRARIES = ("protobuf", "z", "zstd", "yaml-cpp")  # and what protoc needs
 PACKAGES = {"protobuf": "protobuf", "zlib": "z", "libzstd": "zstd", "yaml-cpp": "yaml-cpp"}
-SERVER_HEADERS = ("brotli", "grpc", "grpc++", "grpcpp", "absl", "rocksdb", "openssl", "nlohmann", "hiredis", "httplib.h")
+SERVER_HEADERS = ("rapidcheck", "rapidcheck.h", "brotli", "grpc", "grpc++", "grpcpp", "absl", "rocksdb", "openssl", "nlohmann", "hiredis", "httplib.h")
 SERVER_PACKAGES = {"grpc++": "grpc++", "rocksdb": "rocksdb", "libxxhash": "xxhash", "libcrypto": "crypto", "cpp-httplib": "cpp-httplib", "hiredis": "hiredis"}
 OF_EVERY_MACHINE = ("ld-linux", "libatomic.", "libc.", "libm.", "libdl.", "librt.", "libpthread.", "libgcc_s.", "libstdc++.")
 SERVER_LIB = TARGET / "lib" / "x86_64-linux-gnu"  # where abseil's CMake files look for its libraries, from their own place
@@ -112,6 +112,7 @@ def carry_servers():
                 carry_server_library(name)
         write_package_file(package, " ".join(["-L${prefix}/lib/x86_64-linux-gnu -L${prefix}/lib", *dict.fromkeys(flags)]))
     write_package_file("nlohmann_json", "")
+    copy(pathlib.Path("/usr/lib/x86_64-linux-gnu/librapidcheck.a"), SERVER_LIB / "librapidcheck.a")  # of tests
     for library in sorted(pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libabsl_*.so.*.*.*")):
         copy(library, SERVER_LIB / library.name)  # by which CMake names it
         copy(library, SERVER_LIB / soname_of(library))

@@ -4,8 +4,10 @@
     make nightly                every part that has not passed at this commit, one after the other
     make nightly PART=asan      one part
     make nightly PART=list      the last result of each part
+    make nightly ZOO=folder     with the zoo, which needs a checkout of PaddleRec
 
-A part that is interrupted has no result. Results lie in build/nightly/results.json, what a part printed in build/nightly/PART.log.
+A part that is interrupted has no result. Results lie in build/nightly/results.json, what a part printed in build/nightly/PART.log. A part that lacks what
+it needs is not run, and has not passed: the call says so and fails.
 """
 
 import argparse
@@ -29,6 +31,12 @@ class Part:
     name: str
     command: tuple
     what: str
+    needs: tuple = ()  # a variable that must be set, and what it must name
+    resumes: bool = False  # run again after it was stopped, it goes on where it was
+
+
+# Parts write these pages; a checkout that differs in them only is still that of its commit.
+WRITTEN = ("docs/promises.md", "docs/zoo.md", "docs/parity.md", "docs/observe/*.png")
 
 
 PARTS = (
@@ -41,22 +49,29 @@ PARTS = (
         ("env", "ARGOSY_EVERY_EXAMPLE=1", ".venv/bin/python", "-m", "pytest", "-q", "tests/system/test_ranking_examples.py"),
         "each ranking model on servers",
     ),
-    Part("faults", ("make", "faults"), "every fault case; goes on where it was interrupted"),
+    Part("faults", ("make", "faults"), "every fault case", resumes=True),
     Part(
         "replicas",
         (".venv/bin/python", "tests/fault/every_case.py", "--replicas", "1", "--selection"),
         "fault cases of servers with followers: every pair of cause, mode, reader and threads",
+        resumes=True,
     ),
     Part("soak", ("make", "soak", "MINUTES=20"), "jobs under random faults"),
-    Part("planted", ("make", "planted"), "the tests against every planted bug"),
+    Part("planted", ("make", "planted"), "the tests against every planted bug", resumes=True),
     Part("parity", ("make", "parity"), "every function against PaddlePaddle 1.8.5 and 2.6.2"),
+    Part(
+        "zoo",
+        ("make", "zoo", "RESUME=1"),
+        "PaddleRec's models on their sample data (with JUDGE=python, against PaddlePaddle 2.6.2)",
+        needs=("ZOO", "a checkout of PaddleRec"),
+        resumes=True,
+    ),
     Part("no-servers", ("make", "noservers"), "the build without gRPC and RocksDB: its extension trains"),
     Part(
         "ray",
         (".venv/bin/python", "-m", "pytest", "-q", "-s", "-n", "0", "-p", "no:randomly", "tests/system/check_ray_faults.py"),
         "kill -9 of every role, actor and node of jobs on Ray",
     ),
-    Part("manifests", ("tests/system/manifests.sh",), "manifests for Kubernetes against the published schemas"),
     Part("observe", ("make", "observe"), "a job's metrics in Prometheus, its page in Chromium, its events in TensorBoard"),
     Part("wheel", ("make", "wheel"), "the wheel, in an empty environment"),
 )
@@ -68,7 +83,17 @@ def git(*words):
 
 def commit():
     """With a mark where the checkout differs from it."""
-    return git("rev-parse", "--short", "HEAD") + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else "")
+    differs = git("status", "--porcelain", "--untracked-files=no", "--", ".", *(f":!{page}" for page in WRITTEN))
+    return git("rev-parse", "--short", "HEAD") + ("+changes" if differs else "")
+
+
+def lacks(part):
+    """What is not there that the part needs, as a sentence; empty where nothing is missing."""
+    variable, what = part.needs or ("", "")
+    folder = os.environ.get(variable, "")
+    if not variable or os.path.isdir(folder):
+        return ""
+    return f"{part.name} is not run: " + (f"{variable}={folder} is no folder" if folder else f"{variable} is not set") + f"; set {variable}=folder, {what}"
 
 
 class Results:
@@ -106,7 +131,7 @@ def run(part, minutes):
         try:
             return process.wait(60 * minutes) == 0
         except subprocess.TimeoutExpired:
-            out.write(f"\nstopped after {minutes} minutes\n".encode())
+            out.write(f"\nstopped after {minutes} minutes{'; run again, it goes on from here' if part.resumes else ''}\n".encode())
             return False
         finally:
             if process.poll() is None:
@@ -130,6 +155,10 @@ def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     failed = False
     for part in [] if options.part == "list" else wanted(options.part, results, at):
+        if missing := lacks(part):
+            print(missing, flush=True)
+            failed = True
+            continue
         print(f"{part.name}: {part.what} (build/nightly/{part.name}.log)", flush=True)
         begun = time.monotonic()
         passed = run(part, options.minutes)

@@ -2,7 +2,7 @@
 # Installs what is missing: Debian packages, and the virtual environment .venv with the pinned Python packages. Quick where
 # nothing is missing, so that every make target can begin with it.
 #
-#   tools/setup.sh [requirements-ray]     with what tests want besides
+#   tools/setup.sh [requirements-ray requirements-stores]     with what tests want besides
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

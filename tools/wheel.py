@@ -4,7 +4,8 @@
     tools/wheel.py
 
 Builds `argosy` and `argosy-paddle`; puts the libraries that `argosy` links, all but torch's, into its wheel (auditwheel), and beside
-its own licence those of the Debian packages that they came from. REQUIRES: the packages of tools/requirements.txt.
+its own licence those of the Debian packages that they came from, and of all whose headers were compiled in (compiled_in.py). REQUIRES: the packages of
+tools/requirements.txt.
 """
 
 import os
@@ -15,11 +16,13 @@ import subprocess
 import sys
 import tempfile
 
+import compiled_in
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 TORCH = ["libtorch*.so", "libc10*.so", "libgomp*"]  # of the torch that the wheel runs with
-ARROW = ["libarrow.so.*", "libparquet.so.*"]  # of pyarrow, which a user of Parquet files installs
-HEADERS_ONLY = ["libfmt-dev"]  # packages whose headers are in the wheel, and in our own binaries
+ARROW = ["libarrow.so.*", "libarrow_s3.so.*", "libparquet.so.*"]  # of pyarrow, which a user of Parquet files and object stores installs
+BUILD = ROOT / "build/wheel"  # build-dir of pyproject.toml
 
 
 def run(*command, **options):
@@ -61,17 +64,25 @@ def package_of(library):
     return run("dpkg", "-S", f"*/{name}").partition(":")[0]
 
 
+def licences(libraries, headers):
+    """{name: file} of the licences of the bundled libraries' packages, and of what was compiled in and comes from no package of theirs."""
+    packages = {package_of(library) for library in libraries}
+    bundled = {compiled_in.source_of(package) for package in packages}
+    packages |= {package for source, package in compiled_in.debian(headers).items() if source not in bundled}
+    return {package: pathlib.Path(f"/usr/share/doc/{package}/copyright") for package in packages} | compiled_in.distributions(headers)
+
+
 def add_licences(wheel, folder):
-    """Writes the repaired wheel, with the licences of what is bundled in it, into dist/. Returns the packages."""
+    """Writes the repaired wheel, with the licences of what is in it, into dist/. Returns their names."""
     run(sys.executable, "-m", "wheel", "unpack", wheel, "-d", folder)
     (unpacked,) = (entry for entry in folder.iterdir() if entry.is_dir())
-    packages = sorted({package_of(library.name) for library in (unpacked / "argosy.libs").iterdir()} | set(HEADERS_ONLY))
-    licences = next(unpacked.glob("*.dist-info")) / "licenses/third_party"
-    licences.mkdir(parents=True)
-    for package in packages:
-        shutil.copyfile(f"/usr/share/doc/{package}/copyright", licences / f"{package}.txt")
+    found = licences([library.name for library in (unpacked / "argosy.libs").iterdir()], compiled_in.headers_of(BUILD))
+    target = next(unpacked.glob("*.dist-info")) / "licenses/third_party"
+    target.mkdir(parents=True)
+    for name, file in found.items():
+        shutil.copyfile(file, target / f"{name}.txt")
     run(sys.executable, "-m", "wheel", "pack", unpacked, "-d", DIST)
-    return packages
+    return sorted(found)
 
 
 def main():
@@ -82,11 +93,11 @@ def main():
         for part in ("built", "repaired", "unpacked"):
             (folder / part).mkdir()
         build(folder / "built")
-        packages = add_licences(repair(next((folder / "built").glob("argosy-*.whl")), folder / "repaired"), folder / "unpacked")
+        names = add_licences(repair(next((folder / "built").glob("argosy-*.whl")), folder / "repaired"), folder / "unpacked")
         shutil.copy(next((folder / "built").glob("argosy_paddle-*.whl")), DIST)
     for wheel in sorted(DIST.iterdir()):
         print(f"dist/{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
-    print(f"with libraries and licences of {len(packages)} Debian packages: {', '.join(packages)}")
+    print(f"with the licences of {len(names)} packages: {', '.join(names)}")
 
 
 if __name__ == "__main__":

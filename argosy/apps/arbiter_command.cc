@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "argosy/base/log.h"
+#include "argosy/base/run_id.h"
 #include "argosy/base/settings.h"
+#include "argosy/observe/process_observer.h"
 #include "argosy/ps/arbiter/arbiter.h"
 #include "argosy/rpc/security_settings.h"
 
@@ -19,7 +21,7 @@ namespace {
 
 struct ArbiterArguments {
   std::vector<std::string> servers, followers;
-  std::string token;
+  std::string token, job, run;
 };
 
 // SIGTERM and SIGINT end the wait; false: the time has passed.
@@ -35,10 +37,14 @@ Status arbitrate(const ArbiterArguments& arguments) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   set_log_name("arbiter");
   ASSIGN_OR_RETURN(const Settings settings, Settings::from_environment());
+  RETURN_IF_ERROR(observe::observe_process(settings, "arbiter"));
   rpc::Security security = rpc::security_of(settings);
   if (!arguments.token.empty()) security.token = arguments.token;
+  const std::string run = arguments.run.empty() ? settings.text("run_id") : arguments.run;
   ASSIGN_OR_RETURN(const auto arbiter, ps::Arbiter::start({.servers = arguments.servers,
                                                            .followers = arguments.followers,
+                                                           .job = arguments.job.empty() ? settings.text("job") : arguments.job,
+                                                           .run = known_run_id(run),
                                                            .security = security,
                                                            .tell = [](const std::string& line) { log_info("{}", line); }}));
   while (!signalled_within(signals, 200)) {
@@ -57,6 +63,8 @@ void add_arbiter(CLI::App& app, int& result) {
   command->add_option("--servers", arguments->servers, "the servers' host:port, comma-separated")->required()->delimiter(',');
   command->add_option("--followers", arguments->followers, "the followers', in the same order")->required()->delimiter(',');
   command->add_option("--token", arguments->token, "the job's token (or ARGOSY_TOKEN)");
+  command->add_option("--job", arguments->job, "the job's name, as its servers have it (or ARGOSY_JOB)");
+  command->add_option("--run_id", arguments->run, "the run's id, where the servers were given one (or ARGOSY_RUN_ID)");
   command->callback([arguments, &result] {
     const Status status = arbitrate(*arguments);
     if (!status.ok()) std::fprintf(stderr, "argosy arbiter: %s\n", status.message().c_str());

@@ -138,6 +138,6 @@ int main(int argc, char** argv) {
 #endif
   argosy::apps::add_other_programs(app);
   add_observe_commands(app, result);
-  if (const auto status = argosy::cli::parse_or_exit(app, argc, argv)) return *status;
+  if (const auto status = argosy::cli::parse_or_exit(app, argc, argv, "doctor")) return *status;
   return result;
 }

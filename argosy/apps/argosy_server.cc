@@ -11,6 +11,7 @@
 #include "argosy/base/settings.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/observe/process_observer.h"
+#include "argosy/ps/client/connect_server.h"
 #include "argosy/ps/server/server.h"
 #include "argosy/ps/server/server_settings.h"
 
@@ -27,6 +28,7 @@ constexpr const char* kExamples = R"(One parameter server of a job.
   argosy-server --address 127.0.0.1:6170 --workers 2
   argosy-server --address 10.0.0.5:6170 --server-index 1 --servers 2 --workers 8 --directory /data/job --token $SECRET
   argosy-server --address 10.0.0.9:6171 --follow 10.0.0.5:6170 --token $SECRET
+  argosy-server --address 10.0.0.9:6171 --follow 10.0.0.5:6170+10.0.0.6:6180 --token $SECRET
 
 It holds its part of the tables that the first worker describes, and ends when all workers have said goodbye, or by SIGTERM.
 With a directory it survives kill -9: started again with the same arguments it goes on where it was. After a run that has
@@ -72,7 +74,7 @@ struct Arguments {
   std::string address = "127.0.0.1:0", endpoint_file;
   int server = 0, servers = 1, workers = 0, threads = 0;
   bool stay = false;
-  std::string follow;
+  std::string follow, follow_format = "float32";
   double follow_wait = 60;
   uint32_t keep_versions = 2;
   std::map<std::string, std::string> settings;  // by name
@@ -91,8 +93,12 @@ void add_own_options(CLI::App& app, Arguments& arguments) {
   add("--workers", arguments.workers, "how many workers the job has; 0: as the first worker says");
   add("--threads", arguments.threads, "that handle requests; 0: one per core, at least 2");
   add("--follow", arguments.follow,
-      "host:port or file:/path of a server of a running job to follow: this one then only answers reads");
+      "host:port or file:/path of a server of a running job to follow: this one then only answers reads; of a server with two "
+      "processes (replicas=1) host:port+host:port of both");
   add("--follow_wait", arguments.follow_wait, "seconds to wait for a server to follow that does not answer at all");
+  add("--follow_format", arguments.follow_format,
+      "of a follower: how gradients come to it, float32 | bfloat16 | int8: fewer bytes, and rows that are the server's but for "
+      "rounding");
   add("--keep_versions", arguments.keep_versions, "of a follower: that it may keep beside its newest one (argosy versions)");
   app.add_flag("--stay", arguments.stay, "do not end with the workers")->group("This server");
 }
@@ -136,6 +142,32 @@ Status tell(const Arguments& arguments, const std::string& endpoint) {
   return {};
 }
 
+// One life of a server, from its start to its end. `endpoint` gets where it listens.
+Status live(const Arguments& arguments, const argosy::ps::ServerOptions& options, std::string& endpoint) {
+  ASSIGN_OR_RETURN(const auto running, argosy::ps::Server::start(options));
+  stop_by_signals();
+  const bool first = endpoint.empty();
+  endpoint = running->endpoint();
+  argosy::log_info("listens at {}", endpoint);
+  ASSIGN_OR_RETURN(const bool answers, wait_until_it_answers(*running));
+  if (answers && first) RETURN_IF_ERROR(tell(arguments, endpoint));
+  return serve(*running);
+}
+
+// A follower has another one after it where it has to begin anew, at the address that readers know. It has nothing to save
+// meanwhile.
+Status run(const Arguments& arguments, argosy::ps::ServerOptions options) {
+  std::string endpoint;
+  for (;;) {
+    Status status = live(arguments, options, endpoint);
+    if (arguments.follow.empty() || status.code() != argosy::Code::aborted || stop_asked) return status;
+    std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGINT, SIG_DFL);
+    argosy::log_warning("begins anew: {}", status.message());
+    options.address = endpoint;
+  }
+}
+
 // What the server is told, and what is told of it.
 struct Chosen {
   argosy::Settings settings;
@@ -156,8 +188,14 @@ Result<Chosen> options_of(const Arguments& arguments) {
   options.follow = arguments.follow;
   options.follow_wait_seconds = arguments.follow_wait;
   options.keep_versions = arguments.keep_versions;
+  const auto format = argosy::ps::wire_format_named(arguments.follow_format);
+  if (!format)
+    return Status::invalid_argument("--follow_format is '{}', expected float32, bfloat16 or int8", arguments.follow_format);
+  if (arguments.follow.empty() && *format != argosy::ps::WireFormat::float32)
+    return Status::invalid_argument("--follow_format is of a follower; give the server that it follows (--follow)");
+  options.follow_format = *format;
   if (!arguments.follow.empty() && is_given(arguments, "job")) options.follow_job = settings.text("job");
-  if (!arguments.follow.empty()) RETURN_IF_ERROR(argosy::check_endpoint(arguments.follow).with_context("--follow"));
+  if (!arguments.follow.empty()) RETURN_IF_ERROR(argosy::ps::check_server_endpoint(arguments.follow).with_context("--follow"));
   RETURN_IF_ERROR(argosy::Address::parse_with_port(arguments.address).status().with_context("--address"));
   RETURN_IF_ERROR(options.check());
   return Chosen{.settings = settings, .server = std::move(options)};
@@ -181,15 +219,6 @@ int main(int argc, char** argv) {
   // One that waits for a server to follow, or for its role, has nothing to save.
   if (arguments.follow.empty() && !chosen->server.replica) stop_by_signals();
   if (const Status status = argosy::observe::observe_process(chosen->settings, name); !status.ok()) return fail(status);
-  auto running = argosy::ps::Server::start(chosen->server);
-  if (!running.ok()) return fail(running.status());
-  stop_by_signals();
-  argosy::log_info("listens at {}", (*running)->endpoint());
-  const auto answers = wait_until_it_answers(**running);
-  if (!answers.ok()) return fail(answers.status());
-  if (*answers) {
-    if (const Status told = tell(arguments, (*running)->endpoint()); !told.ok()) return fail(told);
-  }
-  const Status status = serve(**running);
+  const Status status = run(arguments, chosen->server);
   return status.ok() ? 0 : fail(status);
 }

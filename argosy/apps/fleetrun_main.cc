@@ -75,6 +75,7 @@ Result<int> run_with_servers(CommandLine& line) {
   ASSIGN_OR_RETURN(ServerJob job, make_job(line.job, line.program));
   RETURN_IF_ERROR(give_token(job, line.program));
   RETURN_IF_ERROR(claim_ports(job));
+  RETURN_IF_ERROR(hold_directory(job));
   RETURN_IF_ERROR(check_directory(job));
   name_run(job);
   ASSIGN_OR_RETURN(const LogHold logs, hold_logs(job));

@@ -1,13 +1,17 @@
 #include "argosy/apps/observe_commands.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "argosy/base/file.h"
+#include "argosy/base/text.h"
 #include "argosy/observe/doctor.h"
 #include "argosy/observe/job_place.h"
 #include "argosy/observe/status_page.h"
@@ -28,15 +32,27 @@ int exit_status(const Status& status) {
   return 1;
 }
 
-Status show_status(const std::string& job, bool watch) {
-  ASSIGN_OR_RETURN(const JobPlace place, JobPlace::find(job));
+// Of a job on several machines each launcher knows its own processes. One that does not answer does not hide the others.
+Status show_status(const std::vector<std::string>& jobs, bool watch) {
+  std::vector<JobPlace> places;
+  for (const std::string& job : jobs) {
+    ASSIGN_OR_RETURN(JobPlace place, JobPlace::find(job));
+    places.push_back(std::move(place));
+  }
   for (;; ::sleep(kWatchSeconds)) {
-    const bool last = !watch || place.has_ended();
-    ASSIGN_OR_RETURN(const std::string text, place.text());
+    const bool last = !watch || std::ranges::all_of(places, &JobPlace::has_ended);
+    Status status;
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < places.size(); ++i) {
+      const auto text = places[i].text();
+      if (!text.ok() && status.ok()) status = text.status();
+      if (text.ok()) texts.push_back(places.size() == 1 ? *text : fmt::format("==== {}\n{}", jobs[i], *text));
+    }
+    if (!status.ok() && texts.empty()) return status;
     if (watch) std::fputs(::isatty(STDOUT_FILENO) == 1 ? "\033[H\033[2J" : "\n", stdout);
-    std::fputs(text.c_str(), stdout);
+    std::fputs(argosy::join(texts, "\n").c_str(), stdout);
     std::fflush(stdout);
-    if (last) return {};
+    if (last) return status;
   }
 }
 
@@ -70,13 +86,15 @@ int doctor() {
 void add_observe_commands(CLI::App& app, int& result) {
   struct Arguments {
     std::string job, file = "report.html";
+    std::vector<std::string> jobs = {""};
     bool watch = false;
   };
   auto arguments = std::make_shared<Arguments>();
   auto* status = app.add_subcommand("status", "Shows how a job goes on, or how it ended.");
-  status->add_option("job", arguments->job, kJob);
+  status->add_option("job", arguments->jobs,
+                     std::string(kJob) + "; of a job on several machines that of each, one after the other");
   status->add_flag("--watch", arguments->watch, "again every second, until the job has ended");
-  status->callback([arguments, &result] { result = exit_status(show_status(arguments->job, arguments->watch)); });
+  status->callback([arguments, &result] { result = exit_status(show_status(arguments->jobs, arguments->watch)); });
 
   auto* end = app.add_subcommand("stop", "Ends a job of this machine as Ctrl-C at its launcher does, and waits for it.");
   end->add_option("job", arguments->job, kJob);

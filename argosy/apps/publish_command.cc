@@ -92,7 +92,10 @@ void add_publish(CLI::App& app, int& result) {
     return command->add_option(name, value, help)->capture_default_str();
   };
   command
-      ->add_option("endpoints", arguments->endpoints, "host:port,host:port of all servers of the job, or of a follower of each")
+      ->add_option(
+          "endpoints", arguments->endpoints,
+          "host:port,host:port of all servers of the job, or of a follower of each; host:port+host:port of both processes "
+          "of a server where replicas=1")
       ->required()
       ->delimiter(',');
   add("--redis", arguments->publisher.redis, "host:port of a Redis server")->required();

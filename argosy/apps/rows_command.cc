@@ -51,6 +51,7 @@ Status print_sources(ps::RowReader& reader) {
                           one.waits_for.empty() ? counted(one.lag_records, "record") : "an unknown number of records",
                           one.lag_seconds);
     }
+    if (!one.wire_format.empty()) line += fmt::format("; gradients come to it rounded to {}", one.wire_format);
     if (!one.answers_from.empty()) line += fmt::format("; answers from its version '{}'", one.answers_from);
     if (!one.waits_for.empty()) line += fmt::format("; waits for {}", one.waits_for);
     std::puts(line.c_str());

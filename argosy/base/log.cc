@@ -2,6 +2,7 @@
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -23,8 +24,8 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
   return spdlog::level::info;
 }
 
-// A launcher's processes write files, which are read later.
-std::atomic<bool> with_dates{std::getenv("ARGOSY_NOTICE_FD") != nullptr};
+// What is no terminal is a file, or somebody who keeps the lines, and is read later.
+std::atomic<bool> with_dates{std::getenv("ARGOSY_NOTICE_FD") != nullptr || ::isatty(STDERR_FILENO) == 0};
 
 std::string pattern_for(std::string_view name) {
   std::string pattern = with_dates ? "%Y-%m-%d %H:%M:%S.%e %^%l%$ " : "%H:%M:%S.%e %^%l%$ ";

@@ -14,7 +14,8 @@ void log_line(LogLevel level, std::string_view text);
 // Puts "worker 1", "server 0", … into every later line of this process.
 void set_log_name(std::string_view name);
 
-// Every later line of this process, which has no name, begins with the date too: a launcher's.
+// Every later line of this process, which has no name, begins with the date too: a launcher's. Lines that do not go to a terminal
+// have it anyway.
 void set_log_dates();
 
 // Lines below `level` are dropped. The start value comes from ARGOSY_LOG_LEVEL (debug, info, warning, error); info without it.

@@ -12,6 +12,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/env.h"
+#include "argosy/base/poll.h"
 #include "argosy/base/text.h"
 
 namespace argosy {
@@ -20,13 +21,11 @@ namespace {
 constexpr size_t kMostBytes = 4000;          // of one notice
 constexpr size_t kMostReportBytes = 64 << 10;  // of a report; lines beyond it are left out
 constexpr int kMostAtOnce = 64;       // that one receive() takes
-constexpr char kConsequence = 'c', kJoined = 'j', kLeft = 'l', kWriting = 'o', kReport = 'r';
+constexpr char kConsequence = 'c', kJoined = 'j', kLeft = 'l', kWriting = 'o', kReport = 'r', kRank = 'k';
 constexpr double kLeftSeconds = 5;  // to say that this process has left its job
-constexpr std::pair<char, Notice::Kind> kKinds[] = {{kConsequence, Notice::Kind::consequence},
-                                                    {kJoined, Notice::Kind::joined},
-                                                    {kLeft, Notice::Kind::left},
-                                                    {kWriting, Notice::Kind::writing},
-                                                    {kReport, Notice::Kind::report}};
+constexpr std::pair<char, Notice::Kind> kKinds[] = {
+    {kConsequence, Notice::Kind::consequence}, {kJoined, Notice::Kind::joined}, {kLeft, Notice::Kind::left},
+    {kWriting, Notice::Kind::writing},         {kReport, Notice::Kind::report}, {kRank, Notice::Kind::rank}};
 constexpr std::string_view kLevels = "diwe";  // a line begins with the letter of its level
 
 bool is_socket(int fd, ino_t inode) {
@@ -93,6 +92,19 @@ void notice_line(LogLevel level, std::string_view text) {
 void notice_consequence(std::string_view of) { send(kConsequence, of); }
 void notice_joined(std::string_view job) { send(kJoined, job); }
 void notice_writing(std::string_view folder) { send(kWriting, folder); }
+bool notice_rank(std::string_view word) { return send(kRank, word); }
+bool has_launcher() { return launcher() >= 0; }
+
+std::optional<std::string> hear_launcher(Deadline deadline, int wake) {
+  pollfd sources[] = {{.fd = wake, .events = POLLIN, .revents = 0}, {.fd = launcher(), .events = POLLIN, .revents = 0}};
+  if (!poll_until(sources, deadline) || sources[0].revents != 0) return std::nullopt;
+  std::string word(kMostBytes, '\0');
+  const ssize_t count = ::recv(launcher(), word.data(), word.size(), MSG_DONTWAIT);
+  if (count == 0) wait_readable(wake, deadline);  // the launcher has gone: its end stays readable, and nothing comes any more
+  if (count <= 0) return std::nullopt;
+  word.resize(static_cast<size_t>(count));
+  return word;
+}
 
 void notice_report(std::string_view numbers) {
   if (numbers.size() > kMostReportBytes) numbers = numbers.substr(0, numbers.rfind('\n', kMostReportBytes - 1) + 1);
@@ -131,6 +143,11 @@ std::vector<Notice> NoticeReceiver::receive() {
     if (auto notice = parsed({bytes.data(), static_cast<size_t>(count)})) notices.push_back(std::move(*notice));
   }
   return notices;
+}
+
+bool NoticeReceiver::tell(std::string_view word) const {
+  if (!own_.open() || word.size() > kMostBytes) return false;
+  return ::send(own_.get(), word.data(), word.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 }  // namespace argosy

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "argosy/base/clock.h"
 #include "argosy/base/fd.h"
 #include "argosy/base/log.h"
 #include "argosy/base/status.h"
@@ -48,11 +49,22 @@ void notice_writing(std::string_view folder);
 // Thread-safe.
 void notice_report(std::string_view numbers);
 
+// Tells the launcher alone something of this process as a rank of a group that survives (collective/generations.h). False where
+// the launcher is slow to read: the word is lost. Thread-safe.
+bool notice_rank(std::string_view word);
+
+// Whether a launcher hears this process's notices.
+bool has_launcher();
+
+// What the launcher has told this process (NoticeReceiver::tell), in order. Waits for the next word: nothing where the deadline
+// passes first, `wake` becomes readable, or there is no launcher. Confined to one thread.
+std::optional<std::string> hear_launcher(Deadline deadline, int wake);
+
 // What one message of a process says. A plain value.
 struct Notice {
-  enum class Kind { line, consequence, joined, left, writing, report } kind = Kind::line;
+  enum class Kind { line, consequence, joined, left, writing, report, rank } kind = Kind::line;
   LogLevel level = LogLevel::info;  // of a line
-  std::string text;                 // the line, the process that failed first, the job, the folder, or the numbers
+  std::string text;                 // the line, the process that failed first, the job, the folder, the numbers, or the word
 };
 
 // The launcher's end for one process: the socket on which its notices come. The process finds the other end by the variable
@@ -73,6 +85,10 @@ class NoticeReceiver {
 
   // What has come since the last call, some of it where it is much. Bytes that are no notice are left out.
   std::vector<Notice> receive();
+
+  // Says something to the process, which it hears by hear_launcher(). Never blocks; false where the process does not hear it:
+  // more words wait than the socket holds, it has ended, or the word has more than 4,000 bytes.
+  bool tell(std::string_view word) const;
 
  private:
   NoticeReceiver(Fd own, Fd process_end, std::string value)

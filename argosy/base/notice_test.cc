@@ -6,9 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "argosy/base/child_process.h"
+#include "argosy/base/file.h"
+#include "argosy/base/spare.h"
+#include "argosy/base/wake.h"
 
 namespace argosy {
 namespace {
@@ -31,6 +36,18 @@ int status_of(const std::string& body) {
     std::string many;
     for (int i = 0; i < 20'000; ++i) many += fmt::format("n{} {}\n", i, i);
     notice_report(many);
+  } else if (body == "hears") {
+    const Wake never;
+    for (int i = 0; i < 2; ++i) notice_rank(hear_launcher(Deadline::after_seconds(60), never.fd()).value_or("nothing"));
+    if (hear_launcher(Deadline::after_seconds(0.01), never.fd())) return 1;  // there is no more
+    never.wake();
+    return has_launcher() && !hear_launcher(Deadline::after_seconds(60), never.fd()) ? 0 : 1;
+  } else if (body == "takes") {
+    ::setenv("ARGOSY_SPARE", "1", 1);
+    const Status status = take_place();
+    notice_rank(fmt::format("{} {} {}", status.message(), std::getenv("RANK"), is_spare()));
+    std::printf("a line\n");
+    std::fflush(stdout);
   } else if (body == "floods") {
     for (int i = 0; i < 100'000; ++i) notice_line(LogLevel::debug, std::string(5000, 'x'));
   } else if (body == "inherits") {
@@ -96,6 +113,43 @@ TEST(Notice, ReachesTheLauncherLineByLine) {
 }
 
 // A launcher that does not read must not stop a server.
+TEST(Notice, ALauncherIsHeardInOrder) {
+  auto receiver = NoticeReceiver::open();
+  ASSERT_TRUE(receiver.ok());
+  EXPECT_TRUE(receiver->tell("regroup 2 0"));
+  EXPECT_TRUE(receiver->tell("over"));
+  EXPECT_EQ(run_process(*receiver, "hears"), 0);
+  const auto notices = receiver->receive();
+  ASSERT_EQ(notices.size(), 2);
+  EXPECT_EQ(notices[0].kind, Notice::Kind::rank);
+  EXPECT_EQ(notices[0].text + ", " + notices[1].text, "regroup 2 0, over");
+}
+
+// The words before the one that is its own are not.
+TEST(Notice, ASpareProcessWritesToTheLogOfItsPlace) {
+  const std::string log = fmt::format("{}/argosy-spare-{}", std::filesystem::temp_directory_path().string(), ::getpid());
+  auto receiver = NoticeReceiver::open();
+  ASSERT_TRUE(receiver.ok());
+  EXPECT_TRUE(receiver->tell("regroup 2 0"));
+  EXPECT_TRUE(receiver->tell(word_of_place({}, {{"RANK", "2"}}, log)));
+  EXPECT_EQ(run_process(*receiver, "takes"), 0);
+  const auto notices = receiver->receive();
+  ASSERT_EQ(notices.size(), 1);
+  EXPECT_EQ(notices[0].text, " 2 false");
+  EXPECT_TRUE(read_file(log).value().ends_with("a line\n"));
+  std::filesystem::remove(log);
+  EXPECT_FALSE(receiver->tell(std::string(5000, 'x'))) << "which would be cut off";
+}
+
+// A process that does not listen, as one that stands still, must not stop its launcher.
+TEST(Notice, TellingNeverBlocksALauncher) {
+  auto receiver = NoticeReceiver::open();
+  ASSERT_TRUE(receiver.ok());
+  bool heard = true;
+  for (int i = 0; i < 100'000 && heard; ++i) heard = receiver->tell("regroup");
+  EXPECT_FALSE(heard);
+}
+
 TEST(Notice, NeverBlocksAProcess) {
   auto receiver = NoticeReceiver::open();
   ASSERT_TRUE(receiver.ok());

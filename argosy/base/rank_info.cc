@@ -7,6 +7,7 @@
 #include "argosy/base/env_variable.h"
 #include "argosy/base/random.h"
 #include "argosy/base/resume.h"
+#include "argosy/base/spare.h"
 #include "argosy/base/text.h"
 
 namespace argosy {
@@ -254,6 +255,7 @@ Result<std::string> device_from_environment(int local_rank) {
 int port_for_job(std::string_view name) { return kFirstMadePort + static_cast<int>(mix64(name) % kMadePorts); }
 
 Result<RankInfo> rank_info_from_environment() {
+  if (is_spare()) RETURN_IF_ERROR(take_place());
   ASSIGN_OR_RETURN(RankInfo place, place_of_starter());
   RETURN_IF_ERROR(check_local(place));
   ASSIGN_OR_RETURN(place.device, device_from_environment(place.local_rank));
@@ -261,6 +263,7 @@ Result<RankInfo> rank_info_from_environment() {
     ASSIGN_OR_RETURN(place.restart, whole_number(*count, 0));
   }
   place.resume = checkpoint_to_resume();
+  place.rejoins = variable("ARGOSY_REJOIN").has_value();
   return place;
 }
 

@@ -21,6 +21,7 @@ struct RankInfo {
   std::string device;  // "cpu", "gpu:N", or empty: the caller chooses
   int restart = 0;  // how often the group was started again
   std::string resume;  // the checkpoint to go on from; empty: from the beginning
+  bool rejoins = false;  // in the place of a lost rank of a group that goes on (ARGOSY_REJOIN)
 };
 
 // From the variables of who started this process, the first of these that says anything:
@@ -34,6 +35,8 @@ struct RankInfo {
 // is the first machine of SLURM_STEP_NODELIST, or 127.0.0.1 where mpirun's ranks are all on one machine, at a port from 20000 to
 // 29999 that is made from the job's number. The device is from ARGOSY_DEVICE, then FLAGS_selected_gpus; restart and resume from
 // TORCHELASTIC_RESTART_COUNT and ARGOSY_RESUME.
+//
+// A spare process (base/spare.h) waits here until it has a place.
 //
 // An empty variable counts as absent. One that is missing, is not what it should be or contradicts another of its family is an
 // error that names it. Thread-safe as long as nobody calls setenv.

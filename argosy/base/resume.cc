@@ -2,6 +2,7 @@
 
 #include "argosy/base/env_variable.h"
 #include "argosy/base/file.h"
+#include "argosy/base/uri.h"
 
 namespace argosy {
 namespace fs = std::filesystem;
@@ -10,7 +11,7 @@ Status note_checkpoint(const fs::path& checkpoint) {
   const std::optional<EnvVariable> file = variable("ARGOSY_CHECKPOINT_FILE");
   if (!file) return {};
   std::error_code error;
-  const fs::path whole = fs::absolute(checkpoint, error);
+  const fs::path whole = is_uri(checkpoint.string()) ? checkpoint : fs::absolute(checkpoint, error);
   if (error) return Status::unavailable("cannot tell the whole path of '{}': {}", checkpoint.string(), error.message());
   return write_file_atomically(file->value, whole.string()).with_context("ARGOSY_CHECKPOINT_FILE");
 }

@@ -68,6 +68,15 @@ std::optional<int> server_in_name(const std::string& name) {
   return number && *number >= 0 && *number < 65536 ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
+// `taken`: where another process has it.
+Result<Fd> lock_file(const fs::path& file, const Status& taken) {
+  if (file.has_parent_path()) RETURN_IF_ERROR(make_folder(file.parent_path()));
+  Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!fd.open()) return system_error("cannot open", file);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  return errno == EWOULDBLOCK ? taken : system_error("cannot lock", file);
+}
+
 }  // namespace
 
 Result<std::optional<RunRecord>> read_run_record(const fs::path& folder) {
@@ -114,6 +123,11 @@ fs::path server_folder_in(const fs::path& directory, int server) { return direct
 
 fs::path followers_in(const fs::path& directory) { return directory / "followers"; }
 
+bool is_part_of_run(const fs::path& followers_folder) {
+  std::error_code error;
+  return !fs::exists(followers_folder / kRoleFile, error);
+}
+
 Result<std::vector<RunRecord>> find_old_runs(const fs::path& directory) {
   std::map<int, RunRecord> found;
   std::error_code error;
@@ -153,12 +167,17 @@ Status stopped_by_old_run(const fs::path& directory, std::span<const RunRecord> 
       directory.string(), describe_runs(records));
 }
 
+fs::path unused_name(const fs::path& name) {
+  std::error_code error;
+  fs::path unused = name;
+  for (int number = 2; fs::exists(unused, error); ++number) unused = fmt::format("{}-{}", name.string(), number);
+  return unused;
+}
+
 Result<fs::path> move_aside(const fs::path& folder, const std::string& run) {
   std::error_code error;
   if (!fs::exists(folder, error)) return folder;
-  const fs::path plain = fmt::format("{}.before-{}", folder.string(), run.empty() ? "another" : run);
-  fs::path target = plain;
-  for (int number = 2; fs::exists(target, error); ++number) target = fmt::format("{}-{}", plain.string(), number);
+  const fs::path target = unused_name(fmt::format("{}.before-{}", folder.string(), run.empty() ? "another" : run));
   fs::rename(folder, target, error);
   if (error) return Status::unavailable("cannot move '{}' to '{}': {}", folder.string(), target.string(), error.message());
   RETURN_IF_ERROR(sync_folder(folder.parent_path().empty() ? "." : folder.parent_path()));
@@ -166,13 +185,16 @@ Result<fs::path> move_aside(const fs::path& folder, const std::string& run) {
 }
 
 Result<Fd> lock_server_folder(const fs::path& folder) {
-  const fs::path file = folder.string() + ".lock";
-  if (file.has_parent_path()) RETURN_IF_ERROR(make_folder(file.parent_path()));
-  Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!fd.open()) return system_error("cannot open", file);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  if (errno != EWOULDBLOCK) return system_error("cannot lock", file);
-  return Status::already_exists("'{}' is in use by another server process; end it, or choose another directory", folder.string());
+  return lock_file(
+      folder.string() + ".lock",
+      Status::already_exists("'{}' is in use by another server process; end it, or choose another directory", folder.string()));
+}
+
+Result<Fd> lock_launch(const fs::path& directory) {
+  return lock_file(directory / "launcher.lock",
+                   Status::already_exists("'{}' is the directory of a job that another launcher runs; wait for its end, end it "
+                                          "with argosy stop, or choose another directory",
+                                          directory.string()));
 }
 
 std::string date_and_time() {

@@ -46,18 +46,28 @@ std::filesystem::path server_folder_in(const std::filesystem::path& directory, i
 // Where the followers of its servers (replicas=1) keep theirs: a directory like it.
 std::filesystem::path followers_in(const std::filesystem::path& directory);
 
+// In the folder of one of a server's two processes: which role it had (ps/server/replica_record.h). A follower's folder has it
+// from the moment on that it has everything; one without it holds a part of a run, which nobody can go on with.
+inline constexpr const char* kRoleFile = "EPOCH";
+bool is_part_of_run(const std::filesystem::path& followers_folder);
+
 // "run 3fb1… of job 'ctr' (started 2026-11-16 11:27:06 UTC, 2 servers, not finished: 3 passes, 1,234 rows)". REQUIRES: there is
 // one.
 std::string describe_runs(std::span<const RunRecord> records);
 // What a new start is told that was not told what to do with them.
 Status stopped_by_old_run(const std::filesystem::path& directory, std::span<const RunRecord> records);
 
+// This name, or the same with the first number from 2 behind it that nothing has: what is put aside replaces nothing.
+std::filesystem::path unused_name(const std::filesystem::path& name);
 // Gives a server's folder the name <folder>.before-<run>, or with a number behind it where that is taken. Nothing where there is
 // none. Returns the new name.
 Result<std::filesystem::path> move_aside(const std::filesystem::path& folder, const std::string& run);
 
 // The right to a server's folder, until the process ends: the file <folder>.lock. `already_exists` where another process has it.
 Result<Fd> lock_server_folder(const std::filesystem::path& folder);
+// The right to begin and to end runs in a job's directory, for the launcher of all its processes, as long as that lives: the file
+// launcher.lock in it. `already_exists` where another launcher has it, also while none of its servers runs.
+Result<Fd> lock_launch(const std::filesystem::path& directory);
 
 // Now, as records have it.
 std::string date_and_time();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "argosy/base/named_choices.h"
 #include "argosy/base/status.h"
 
 namespace argosy {
@@ -14,7 +15,7 @@ namespace argosy {
 // A setting of a job: one row of the table behind a strategy's field, an ARGOSY_* variable, a flag of the
 // launcher and a line of docs/settings.md.
 struct Setting {
-  enum class Kind { text, choice, seconds, bytes, port };
+  enum class Kind { text, choice, choice_by_name, seconds, bytes, port };
 
   std::string name;  // "on_worker_loss": the strategy's field; the launcher's flag is --on_worker_loss
   Kind kind = Kind::text;
@@ -23,7 +24,7 @@ struct Setting {
   std::string help;
 
   std::string variable() const;  // "ARGOSY_ON_WORKER_LOSS"
-  // What the help shows for a value: "fail|wait|shrink", "SECONDS", "BYTES", "PORT|off", "TEXT".
+  // What the help shows for a value: "fail|wait|shrink", "NAME=float32|int8,…", "SECONDS", "BYTES", "PORT|off", "TEXT".
   std::string argument() const;
   // Whether `text` can be its value; the message says what was expected, and leaves the name to the caller.
   Status check(std::string_view text) const;
@@ -66,6 +67,7 @@ class Settings {
 
   // REQUIRES: the name is one of the table's and its kind is the one asked for.
   const std::string& text(std::string_view name) const;  // of a text, a choice or a port
+  NamedChoices choices_by_name(std::string_view name) const;  // no name twice
   double seconds(std::string_view name) const;
   int64_t bytes(std::string_view name) const;
 

@@ -60,6 +60,39 @@ TEST_F(SettingsTest, WhatCannotBeIsNamed) {
             "environment variable ARGOSY_LEASE_SECONDS: found '-1', expected a number of seconds above 0");
 }
 
+// Servers would keep their state in a folder of the name "s3:" below where they were started, and lose it with the machine.
+TEST_F(SettingsTest, AFolderThatProcessesWriteIsNoPlaceOfAStore) {
+  for (const std::string place : {"s3://bucket/kept", "file:///data/kept", "hdfs:/kept", "afs:/kept", "/data:s3://bucket"}) {
+    EXPECT_EQ(error_of(Settings::from_environment({{"directory", place}})),
+              "setting 'directory': found '" + place +
+                  "', expected a folder on a disk of this machine, or on one that all machines mount (/shared/ctr); a URI is for "
+                  "data and for models that are saved");
+    EXPECT_FALSE(Settings::from_environment({{"snapshot_roots", place}}).ok()) << place;
+    EXPECT_FALSE(Settings::from_environment({{"trace", place}}).ok()) << place;
+    EXPECT_TRUE(Settings::from_environment({{"job", place}}).ok()) << place;
+  }
+  EXPECT_TRUE(Settings::from_environment({{"directory", "kept"}, {"snapshot_roots", "/data:here"}}).ok());
+  set("ARGOSY_DIRECTORY", "s3://bucket/kept");
+  EXPECT_EQ(error_of(Settings::from_environment()).find("environment variable ARGOSY_DIRECTORY: found 's3://bucket/kept'"), 0);
+}
+
+// Choices by name are found out before anything starts, by every program that reads them: one that is not there, and a name with
+// two.
+TEST_F(SettingsTest, ChoicesByNameAreEachOneOfThoseThatThereAre) {
+  const auto tables = [](const std::string& text) { return Settings::from_environment({{"wire_format_tables", text}}); };
+  const NamedChoices both = {{"emb", "int8"}, {"fc_0=w", "bfloat16"}};
+  EXPECT_EQ(tables("emb=int8,fc_0=w=bfloat16")->choices_by_name("wire_format_tables"), both);
+  EXPECT_TRUE(tables("")->choices_by_name("wire_format_tables").empty());
+  for (const std::string wrong : {"emb=half", "emb", "=int8", "emb="}) {
+    EXPECT_EQ(error_of(tables("w=int8," + wrong)),
+              "setting 'wire_format_tables': found '" + wrong + "', expected NAME=CHOICE with one of float32, bfloat16, int8");
+  }
+  for (const std::string twice : {"likes=int8,likes=bfloat16", "likes=int8,w=int8,likes=int8"}) {
+    EXPECT_EQ(error_of(tables(twice)),
+              "setting 'wire_format_tables': found 'likes' twice, in '" + twice + "'; expected each name once");
+  }
+}
+
 // A misspelt variable would silently train with another durability.
 TEST_F(SettingsTest, AVariableThatNobodyKnowsIsAnErrorWithTheNearestName) {
   set("ARGOSY_DURABILTY", "wal");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "argosy/base/settings.h"
 #include "argosy/base/text.h"
 
 namespace argosy::cli {
@@ -97,7 +98,11 @@ Result<Parsed> parse(CLI::App& app, const std::vector<std::string>& arguments) {
   return Parsed{.rest = std::move(words.rest)};
 }
 
-std::optional<int> parse_or_exit(CLI::App& app, int argc, char** argv) {
+std::optional<int> parse_or_exit(CLI::App& app, int argc, char** argv, const std::string& lenient) {
+  app.parse_complete_callback([&app, lenient] {
+    if (!lenient.empty() && app.got_subcommand(lenient)) return;
+    if (const Status status = check_variable_names(); !status.ok()) throw CLI::ParseError(status.message(), kUsageError);
+  });
   const auto parsed = parse(app, {argv + 1, argv + argc});
   if (!parsed.ok()) {
     std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), parsed.status().message().c_str());

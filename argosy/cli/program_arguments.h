@@ -32,7 +32,8 @@ void add_common_options(CLI::App& app);
 // nearest. An app with prefix_command() takes a command: everything from the first word on that is not an option is left alone.
 Result<Parsed> parse(CLI::App& app, const std::vector<std::string>& arguments);
 
-// The same for main(): shows what is to be shown. A value is the status to end with.
-std::optional<int> parse_or_exit(CLI::App& app, int argc, char** argv);
+// The same for main(): shows what is to be shown. A value is the status to end with. An ARGOSY_* variable that does not exist is
+// an error too, before any subcommand runs, but for `lenient`, which looks at the variables itself.
+std::optional<int> parse_or_exit(CLI::App& app, int argc, char** argv, const std::string& lenient = "");
 
 }  // namespace argosy::cli

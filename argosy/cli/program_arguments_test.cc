@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
 namespace argosy::cli {
 namespace {
@@ -84,6 +85,26 @@ TEST_F(ArgumentsTest, AWrongCommandLineEndsAProgramWith2) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "program: there is no option --nonsense; see --help\n");
   const char* right[] = {"program", "--no_python"};
   EXPECT_EQ(parse_or_exit(app_, 2, const_cast<char**>(right)), std::nullopt);
+}
+
+// A misspelt variable would be ignored by the program that the user wants it for.
+TEST_F(ArgumentsTest, AVariableThatDoesNotExistEndsAProgramBeforeItsCommandRuns) {
+  bool ran = false;
+  app_.get_subcommand("repair")->callback([&ran] { ran = true; });
+  ::setenv("ARGOSY_LOG_LEVL", "debug", 1);
+  const char* words[] = {"program", "repair", "directory"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(parse_or_exit(app_, 3, const_cast<char**>(words)), kUsageError);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("program: there is no environment variable ARGOSY_LOG_LEVL, did you mean ARGOSY_LOG_LEVEL?"));
+  EXPECT_FALSE(ran);
+  const char* help[] = {"program", "--help"};
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse_or_exit(app_, 2, const_cast<char**>(help)), 0) << "who asks for help has it";
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Does something."));
+  EXPECT_EQ(parse_or_exit(app_, 3, const_cast<char**>(words), "repair"), std::nullopt);
+  EXPECT_TRUE(ran);
+  ::unsetenv("ARGOSY_LOG_LEVL");
 }
 
 }  // namespace

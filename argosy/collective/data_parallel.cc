@@ -55,6 +55,17 @@ std::optional<c10::Stream> current_stream(c10::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
 
+// One that keeps the pieces that it begins with. Others arrange them anew after the first step, and where a gradient lies in its
+// piece decides in which order the ranks' values are added up: a reducer that was made in the middle of a training would give
+// other last bits than one that was there from its beginning.
+class SteadyReducer final : public c10d::Reducer {
+ public:
+  template <typename... Args>
+  explicit SteadyReducer(Args&&... args) : c10d::Reducer(std::forward<Args>(args)...) {
+    has_rebuilt_bucket_ = true;
+  }
+};
+
 size_t megabytes_to_bytes(double megabytes) { return static_cast<size_t>(megabytes * 1024 * 1024); }
 
 }  // namespace
@@ -80,13 +91,18 @@ Result<std::unique_ptr<DataParallel>> DataParallel::make(std::shared_ptr<Group> 
       return Status::invalid_argument("there is no parameter '{}', whose gradient is said to be sparse", name);
     }
   }
-  RETURN_IF_ERROR(made->check_equal_models());
-  std::vector<at::Tensor> all = tensors_of(made->parameters_), buffers_of_rank_0 = tensors_of(made->buffers_);
-  all.insert(all.end(), buffers_of_rank_0.begin(), buffers_of_rank_0.end());
-  RETURN_IF_ERROR(made->group_->broadcast(all, 0));
+  const bool met = made->group_->generation() > 0;  // a newcomer's are copied later, and only then is there anything to send
+  if (met) RETURN_IF_ERROR(made->take_from_rank_0());
   std::erase_if(made->parameters_, [](const NamedTensor& one) { return !one.tensor.requires_grad(); });
-  RETURN_IF_ERROR(made->make_reducer());
+  if (met) RETURN_IF_ERROR(made->make_reducer());
   return made;
+}
+
+Status DataParallel::take_from_rank_0() {
+  RETURN_IF_ERROR(check_equal_models());
+  std::vector<at::Tensor> all = tensors_of(parameters_), buffers_of_rank_0 = tensors_of(buffers_);
+  all.insert(all.end(), buffers_of_rank_0.begin(), buffers_of_rank_0.end());
+  return group_->broadcast(all, 0);
 }
 
 Status DataParallel::check_equal_models() const {
@@ -122,10 +138,16 @@ Status DataParallel::make_reducer() {
   return guarded([&] {
     auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, {first, cap}, sparse));
     std::reverse(buckets.begin(), buckets.end());  // a backward meets the last parameters first
-    reducer_ = std::make_shared<c10d::Reducer>(parameters, std::move(buckets), group_->c10d(), sparse, cap,
-                                               options_.find_unused_parameters, options_.gradient_as_bucket_view, names, first,
-                                               /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
-                                               /*bucket_bytes_cap_list=*/std::vector<int64_t>());
+    const auto make = [&]<typename R>() {
+      return std::make_shared<R>(parameters, std::move(buckets), group_->c10d(), sparse, cap, options_.find_unused_parameters,
+                                 options_.gradient_as_bucket_view, names, first, /*skip_all_reduce_unused_params=*/false,
+                                 /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/std::vector<int64_t>());
+    };
+    if (group_->generations() != nullptr) {
+      reducer_ = make.template operator()<SteadyReducer>();
+    } else {
+      reducer_ = make.template operator()<c10d::Reducer>();
+    }
     hooked_ = std::make_unique<HookedNodes>();
     for (const auto& parameter : parameters) hooked_->nodes.push_back(torch::autograd::impl::grad_accumulator(parameter));
     reducer_->register_comm_hook(make_gradient_hook(*group_, options_.gradient_type));
@@ -139,6 +161,30 @@ Status DataParallel::follow_stream() {
   if (!stream_ || current_stream(parameters_.front().tensor.device()) == stream_) return {};
   reducer_.reset();
   hooked_.reset();
+  return make_reducer();
+}
+
+void DataParallel::keep_buffers() {
+  const at::NoGradGuard no_grad;
+  kept_buffers_.clear();
+  for (const auto& one : buffers_) kept_buffers_.push_back(one.tensor.detach().clone());
+}
+
+void DataParallel::put_buffers_back() {
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < kept_buffers_.size(); ++i) buffers_[i].tensor.copy_(kept_buffers_[i]);
+}
+
+Status DataParallel::share_buffers() {
+  if (buffers_.empty() || !options_.broadcast_buffers) return {};
+  return group_->broadcast(tensors_of(buffers_), 0);
+}
+
+Status DataParallel::renew() {
+  reducer_.reset();
+  hooked_.reset();
+  for (const auto& one : parameters_) const_cast<at::Tensor&>(one.tensor).mutable_grad().reset();
+  backwards_ = 0;
   return make_reducer();
 }
 

@@ -55,12 +55,20 @@ class DataParallel {
   void set_accumulation(int steps);
   int accumulation() const { return accumulation_; }
 
+  // For steps that are taken again where a rank is lost in them. The buffers as they are now, and back to that; rank 0's to all.
+  void keep_buffers();
+  void put_buffers_back();
+  Status share_buffers();
+  // After the group has met again: without gradients, and as if no step had been taken. Nothing is sent.
+  Status renew();
+
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
   const std::shared_ptr<Group>& group() const { return group_; }
 
  private:
   DataParallel(std::shared_ptr<Group> group, std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
                const DataParallelOptions& options);
+  Status take_from_rank_0();
   Status check_equal_models() const;
   Status make_reducer();
   Status follow_stream();
@@ -70,6 +78,7 @@ class DataParallel {
   std::shared_ptr<Group> group_;
   std::vector<NamedTensor> parameters_;  // those that need a gradient
   std::vector<NamedTensor> buffers_;
+  std::vector<at::Tensor> kept_buffers_;
   DataParallelOptions options_;
   std::shared_ptr<c10d::Reducer> reducer_;  // none where nothing has to be sent
   struct HookedNodes;

@@ -261,5 +261,45 @@ TEST(DataParallel, AKilledRankEndsTheBackwardOfTheOthersWithItsName) {
   EXPECT_LT(std::max(ends[0].time, ends[2].time), std::chrono::seconds(30)) << "peer_seconds";
 }
 
+// What a step that failed leaves behind, gradients and a reducer that waits for more of them, is gone.
+TEST(DataParallel, RenewedItHasNoGradientsAndSendsAgain) {
+  expect_ranks(2, [](const RankInfo& place) {
+    auto group = join(place);
+    Net net(1, at::kDouble);
+    auto parallel = value_or_throw(DataParallel::make(group, net.parameters, {}));
+    const auto backward = [&](int step) {
+      throw_if_error(parallel->before_forward());
+      const at::Tensor out = net.forward(batch(step, place.rank, at::kDouble));
+      throw_if_error(parallel->after_forward({out}));
+      out.square().mean().backward();
+    };
+    backward(0);
+    throw_if_error(parallel->before_forward());
+    throw_if_error(parallel->after_forward({net.forward(batch(1, place.rank, at::kDouble))}));  // and no backward
+    throw_if_error(parallel->renew());
+    for (const auto& one : net.parameters) require(!one.tensor.grad().defined(), "a gradient of " + one.name);
+    backward(2);
+    const Net whole(1, at::kDouble);
+    whole.forward(at::cat({batch(2, 0, at::kDouble), batch(2, 1, at::kDouble)})).square().mean().backward();
+    for (size_t i = 0; i < net.parameters.size(); ++i)
+      require(net.parameters[i].tensor.grad().allclose(whole.parameters[i].tensor.grad(), 1e-12), net.parameters[i].name);
+  });
+}
+
+TEST(DataParallel, BuffersGoBackAndToAll) {
+  expect_ranks(2, [](const RankInfo& place) {
+    auto group = join(place);
+    Net net(1);
+    at::Tensor mean = at::full({3}, 1.0);
+    auto parallel = value_or_throw(DataParallel::make(group, net.parameters, {{"mean", mean}}));
+    parallel->keep_buffers();
+    mean.fill_(5 + place.rank);
+    throw_if_error(parallel->share_buffers());
+    require(mean.equal(at::full({3}, 5.0)), "rank 0's");
+    parallel->put_buffers_back();
+    require(mean.equal(at::full({3}, 1.0)), "as they were");
+  });
+}
+
 }  // namespace
 }  // namespace argosy::collective

@@ -20,9 +20,10 @@ class GradientHook final : public c10d::CommHookInterface {
     std::vector<at::Tensor> sent{narrowed(whole.div_(group_.size()))};
     const auto future = group_.c10d()->allreduce(sent)->getFuture();
     return future->then(
-        [this, what, whole](c10::ivalue::Future& done) -> c10::IValue {
-          if (done.hasError()) throw_explained(done, what);
-          at::Tensor sum = parseHookResult(done.value());
+        // Without this hook, which may be gone with its reducer: a step that failed leaves calls under way.
+        [group = &group_, what, whole](c10::ivalue::Future& done) -> c10::IValue {
+          if (done.hasError()) throw_explained(*group, done, what);
+          at::Tensor sum = tensor_of(done.value());
           if (sum.is_sparse() || sum.is_same(whole)) return sum;
           whole.copy_(sum);
           return whole;
@@ -31,12 +32,14 @@ class GradientHook final : public c10d::CommHookInterface {
   }
 
   // What allreduce gives: a tensor, or a list of one.
-  at::Tensor parseHookResult(const c10::IValue& result) override {
+  at::Tensor parseHookResult(const c10::IValue& result) override { return tensor_of(result); }
+
+ private:
+  static at::Tensor tensor_of(const c10::IValue& result) {
     if (result.isTensor()) return result.toTensor();
     return result.toTensorVector().at(0);
   }
 
- private:
   at::Tensor narrowed(const at::Tensor& tensor) const {
     if (tensor.is_sparse() || tensor.scalar_type() != at::kFloat) return tensor;
     switch (type_) {
@@ -47,9 +50,9 @@ class GradientHook final : public c10d::CommHookInterface {
     return tensor;
   }
 
-  [[noreturn]] void throw_explained(c10::ivalue::Future& done, const std::string& what) const {
+  [[noreturn]] static void throw_explained(const Group& group, c10::ivalue::Future& done, const std::string& what) {
     const Status error = guarded([&] { std::rethrow_exception(done.exception_ptr()); });
-    TORCH_CHECK(false, group_.explain(error, what).message());
+    TORCH_CHECK(false, group.explain(error, what).message());
   }
 
   const Group& group_;

@@ -68,6 +68,20 @@ Status check_open_meeting(const RankInfo& place, const Settings& settings) {
   return {};
 }
 
+// What can be started again alone, and by whom.
+Status check_survival(c10::Device device) {
+  if (!device.is_cpu()) {
+    return Status::unimplemented(
+        "on_rank_loss=survive is for tensors on the CPU, which travel by Gloo; found device {}; leave it out, and the group "
+        "starts "
+        "again from its checkpoint",
+        device.str());
+  }
+  if (has_launcher()) return {};
+  return Status::failed_precondition(
+      "on_rank_loss=survive needs the launcher, which starts a lost rank again: start the job by fleetrun, or leave it out");
+}
+
 // A peer that dies while it is written to must come back as an error that names it. Gloo writes to its sockets without
 // MSG_NOSIGNAL, and by default the signal would end this process without a word. What the program has chosen itself stays.
 void ignore_broken_pipes() {
@@ -95,8 +109,20 @@ Result<std::shared_ptr<Group>> Group::join(const RankInfo& place, const Settings
   RETURN_IF_ERROR(check_open_meeting(place, settings));
   ignore_broken_pipes();
   shared->host = own_host(place);
+  const bool survives = settings.text("on_rank_loss") == "survive" && place.world_size > 1;
+  if (survives) RETURN_IF_ERROR(check_survival(world->device_));
+  if (survives && place.rejoins) {
+    world->generation_ = 0;
+    world->survive();
+    return world;
+  }
   ASSIGN_OR_RETURN(shared->store, open_store(place, shared->timeout));
   RETURN_IF_ERROR(world->connect("world"));
+  world->be_current();
+  if (survives) {
+    world->survive();
+    return world;
+  }
   WatchOptions options{.peer_timeout = to_milliseconds(settings.seconds("peer_seconds"))};
   if (settings.text("on_peer_loss") == "end") {
     options.on_loss = [](const std::string&) {
@@ -111,13 +137,15 @@ Result<std::shared_ptr<Group>> Group::join(const RankInfo& place, const Settings
   return world;
 }
 
-Status Group::connect(const std::string& name) {
+Status Group::connect(const std::string& name) { return connect(name, shared_->timeout); }
+
+Status Group::connect(const std::string& name, std::chrono::milliseconds meeting_timeout) {
   name_ = name;
   const auto store = c10::make_intrusive<c10d::PrefixStore>(name, shared_->store);
   c10d_ = c10::make_intrusive<c10d::ProcessGroup>(store, rank_, size());
   const auto use = [&](c10::DeviceType type, BackendType kind, const char* prefix, auto make) -> Status {
     const auto own = c10::make_intrusive<c10d::PrefixStore>(prefix, store);
-    auto backend = make({own, rank_, size(), shared_->host, shared_->timeout, device_});
+    auto backend = make({own, rank_, size(), shared_->host, meeting_timeout, device_});
     if (!backend.ok()) {
       return explain(backend.status().with_context("{} of {} processes", name_, size()), "the meeting of " + name_);
     }
@@ -137,6 +165,11 @@ Status Group::connect(const std::string& name) {
 }
 
 Result<std::shared_ptr<Group>> Group::subgroup(const std::vector<int>& ranks) {
+  if (generations() != nullptr) {
+    return Status::unimplemented(
+        "a part of the processes makes no group of its own with on_rank_loss=survive: only the group of all meets again; leave "
+        "on_rank_loss out, or the group");
+  }
   const std::string name = fmt::format("{}/{}[{}]", name_, children_++, fmt::join(ranks, ","));
   RETURN_IF_ERROR(check_agreement("subgroup " + name));
   std::shared_ptr<Group> group(new Group);
@@ -154,7 +187,10 @@ Result<std::shared_ptr<Group>> Group::subgroup(const std::vector<int>& ranks) {
   return group;
 }
 
-void Group::leave() { shared_->watch = nullptr; }
+void Group::leave() {
+  shared_->watch = nullptr;
+  shared_->generations = nullptr;
+}
 
 void Group::doing(const std::string& what) const {
   if (shared_->watch) shared_->watch->doing(what);
@@ -163,7 +199,11 @@ void Group::doing(const std::string& what) const {
 Status Group::explain(const Status& error, const std::string& what) const {
   if (error.ok()) return error;
   const bool may_be_theirs = error.code() != Code::unimplemented;  // a report takes seconds
-  if (may_be_theirs && size() > 1) notice_consequence("another rank");
+  if (generations() != nullptr) {
+    shared_->failed = true;
+  } else if (may_be_theirs && size() > 1) {
+    notice_consequence("another rank");
+  }
   const std::string others = shared_->watch && may_be_theirs ? shared_->watch->report() : "";
   return Status(error.code(), fmt::format("rank {} in {}: {}{}", shared_->place.rank, what, error.message(), others));
 }
@@ -175,6 +215,7 @@ Status Group::check_rank(const std::string& what, int rank) const {
 
 Status Group::run(const std::string& what, const at::Tensor* tensor,
                   const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
+  RETURN_IF_ERROR(check_met(what));
   const std::string call = fmt::format("{} #{} of {}{}", what, ++calls_, name_, tensor ? " with " + describe(*tensor) : "");
   doing(call);
   RETURN_IF_ERROR(check_agreement(call));

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ class Work;
 namespace argosy::collective {
 
 struct GroupShared;
+struct Generation;
+class Generations;
 
 enum class ReduceOp { sum, product, min, max, average };
 Result<ReduceOp> parse_reduce_op(const std::string& name);  // "sum", "prod", "min", "max", "avg"
@@ -63,6 +66,20 @@ class Group {
   Result<std::vector<std::string>> all_gather(const std::string& bytes);
   Result<std::string> broadcast(const std::string& bytes, int from);
 
+  // Groups that survive the loss of a rank (on_rank_loss=survive); null of others.
+  Generations* generations() const;
+  // Which meeting of the group this is, from 1; 0: this process was started again in the place of a lost rank, and has not met
+  // the others yet. Until then every call is an error.
+  int generation() const { return generation_; }
+  std::chrono::milliseconds timeout() const;  // of each call
+  // Whether a call has failed since the processes met. Of groups with generations().
+  bool has_failed() const;
+  // Ends all calls under way, here and in the others, with an error; there is nothing left to do but to meet again. Any thread.
+  void close() const;
+  // The processes of a newer generation meet, and this object is their group from now on. Ends with an error where a still newer
+  // one begins. REQUIRES: generations(); no call of the group is under way.
+  Status meet_again(const Generation& generation);
+
   // This process makes no more calls in any group of its job: the others do not miss it from now on. For those who cannot say
   // when the last group is destroyed (Python). Safe to call twice.
   void leave();
@@ -76,6 +93,12 @@ class Group {
  private:
   Group() = default;
   Status connect(const std::string& name);
+  Status connect(const std::string& name, std::chrono::milliseconds meeting_timeout);
+  Status check_met(const std::string& what) const;
+  void survive();
+  void be_current();  // what close() closes. REQUIRES: this is the group of all
+  Result<c10::intrusive_ptr<c10d::Store>> open_generation(const Generation& generation);
+  Status wait_for_all(c10d::Store& store, int generation);
   Status run(const std::string& what, const at::Tensor* tensor, const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
   Status await(c10d::Work& work, const std::string& call);  // ends with `cancelled` where a wait of this process is to end
   Status await_message(c10d::Work& work, const std::string& call);  // the same for send and recv
@@ -92,6 +115,7 @@ class Group {
   c10::intrusive_ptr<c10d::ProcessGroup> c10d_;
   c10::Device notes_ = c10::kCPU;  // where bytes between members are put
   int64_t calls_ = 0, children_ = 0;
+  int generation_ = 1;
 };
 
 }  // namespace argosy::collective

@@ -105,6 +105,7 @@ Status Group::broadcast(at::Tensor& tensor, int from) {
 Status Group::broadcast(std::vector<at::Tensor> tensors, int from) {
   RETURN_IF_ERROR(check_rank("broadcast", from));
   if (size() == 1 || tensors.empty()) return {};
+  RETURN_IF_ERROR(check_met("broadcast"));
   const std::string call = fmt::format("broadcast #{} of {} with {} tensors", ++calls_, name_, tensors.size());
   doing(call);
   const at::NoGradGuard no_grad;
@@ -149,6 +150,7 @@ Result<at::Tensor> Group::reduce_scatter(const std::vector<at::Tensor>& inputs, 
 Status Group::send(const at::Tensor& tensor, int to) {
   RETURN_IF_ERROR(check_rank("send", to));
   if (to == rank_) return Status::invalid_argument("send: rank {} cannot send to itself", to);
+  RETURN_IF_ERROR(check_met("send"));
   std::vector<at::Tensor> tensors{tensor.detach().contiguous()};
   const std::string call = fmt::format("send to rank {}", ranks_[to]);
   doing(call);
@@ -160,6 +162,7 @@ Status Group::send(const at::Tensor& tensor, int to) {
 Status Group::recv(at::Tensor& tensor, int from) {
   RETURN_IF_ERROR(check_rank("recv", from));
   if (from == rank_) return Status::invalid_argument("recv: rank {} cannot receive from itself", from);
+  RETURN_IF_ERROR(check_met("recv"));
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> tensors{tensor.detach().contiguous()};
   const std::string call = fmt::format("recv from rank {}", ranks_[from]);
@@ -182,6 +185,7 @@ Status Group::barrier() {
 
 Result<std::vector<std::string>> Group::all_gather(const std::string& bytes) {
   if (size() == 1) return std::vector<std::string>{bytes};
+  RETURN_IF_ERROR(check_met("all_gather of bytes"));
   const std::string call = fmt::format("all_gather of bytes #{} of {}", ++calls_, name_);
   doing(call);
   RETURN_IF_ERROR(check_agreement(call));

@@ -141,6 +141,34 @@ TEST(Group, AKilledMemberIsNamedAtOnce) {
   EXPECT_THAT(ends[0].output, ::testing::HasSubstr("rank 2 is lost"));
 }
 
+// Also those who wait for one that waits for another: nobody is left in a call until its deadline.
+TEST(Group, ClosingEndsTheCallsOfAll) {
+  const auto ends = testing::run_ranks(3, [](const RankInfo& place) {
+    auto group = join(place, {{"collective_check", "off"}});
+    throw_if_error(group->barrier());
+    const auto begun = std::chrono::steady_clock::now();
+    std::jthread closing;
+    if (place.rank == 1) {
+      closing = std::jthread([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the others wait meanwhile, and this one too
+        group->close();
+      });
+    }
+    at::Tensor mine = numbers(1);
+    const Status status = place.rank == 2 ? group->recv(mine, 0) : group->barrier();
+    require(!status.ok() && std::chrono::steady_clock::now() - begun < std::chrono::seconds(30), "ended: " + status.message());
+  });
+  for (const auto& end : ends) EXPECT_EQ(end.status, 0) << end.output;
+}
+
+TEST(Group, SurvivalNeedsALauncher) {
+  expect_ranks(2, [](const RankInfo& place) {
+    const auto alone = Group::join(place, settings_of({{"on_rank_loss", "survive"}}));
+    require(alone.status().code() == Code::failed_precondition && alone.status().message().find("fleetrun") != std::string::npos,
+            alone.status().message());
+  });
+}
+
 // Gloo's writes to a dead peer would end the process by the signal, and nothing would be named.
 TEST(Group, ABrokenPipeEndsNoMember) {
   expect_ranks(2, [](const RankInfo& place) {

@@ -42,7 +42,8 @@ Watch::~Watch() {
   for (int other = 1; other < size_; ++other) all.push_back(left_key(other));
   if (all.empty() || is_lost()) return;
   const MutexLock lock(store_mutex_);
-  static_cast<void>(guarded([&] { store_->wait(all, kFarewell); }));  // an error: some have not left in time
+  c10d::Store& store = *store_;
+  static_cast<void>(guarded([&] { store.wait(all, kFarewell); }));  // an error: some have not left in time
 }
 
 void Watch::doing(std::string what) {
@@ -63,9 +64,10 @@ std::string Watch::text() {
 std::string Watch::read(const std::string& key) {
   std::string value;
   const MutexLock lock(store_mutex_);
+  c10d::Store& store = *store_;
   const Status status = guarded([&] {
-    if (!store_->check({key})) return;
-    const auto bytes = store_->get(key);
+    if (!store.check({key})) return;
+    const auto bytes = store.get(key);
     value.assign(bytes.begin(), bytes.end());
   });
   return status.ok() ? value : "";
@@ -74,7 +76,8 @@ std::string Watch::read(const std::string& key) {
 bool Watch::beat(int64_t count) {
   const std::string value = std::to_string(count) + " " + text();
   const MutexLock lock(store_mutex_);
-  return guarded([&] { store_->set(beat_key(rank_), value); }).ok();
+  c10d::Store& store = *store_;
+  return guarded([&] { store.set(beat_key(rank_), value); }).ok();
 }
 
 void Watch::run() {
@@ -103,7 +106,8 @@ void Watch::look_after_the_next() {
   const std::string words = fmt::format("rank {} gave no sign of life for {} s{}", next, seconds(options_.peer_timeout),
                                         now.empty() ? "" : ", last seen in " + what_of(now));
   const MutexLock lock(store_mutex_);
-  static_cast<void>(guarded([&] { store_->set("lost", words); }));
+  c10d::Store& store = *store_;
+  static_cast<void>(guarded([&] { store.set("lost", words); }));
 }
 
 void Watch::hear_of_a_loss() {

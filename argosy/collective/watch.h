@@ -57,9 +57,11 @@ class Watch {
   ConditionVariable stop_changed_;
   bool stop_ ARGOSY_GUARDED_BY(mutex_) = false, lost_ ARGOSY_GUARDED_BY(mutex_) = false;
   std::string doing_ ARGOSY_GUARDED_BY(mutex_) = "starting";
-  std::string next_beat_ ARGOSY_GUARDED_BY(mutex_);
-  std::chrono::steady_clock::time_point next_heard_ ARGOSY_GUARDED_BY(mutex_);
-  bool host_left_ ARGOSY_GUARDED_BY(mutex_) = false;
+
+  // The thread's alone: the next process's last beat, and when it came.
+  std::string next_beat_;
+  std::chrono::steady_clock::time_point next_heard_;
+  bool host_left_ = false;
 
   Thread thread_;
 };

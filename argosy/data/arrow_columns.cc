@@ -61,10 +61,14 @@ Status set_default(const ColumnOptions& options, Slot& slot) {
     slot.real = static_cast<float>(*integer);
     return {};
   }
-  slot.real = static_cast<float>(std::get<double>(found->second));
-  if (slot.spec.type == SlotType::float32) return {};
-  return Status::invalid_argument("the default of slot '{}' is {}, expected an integer: the slot is int64", slot.spec.name,
-                                  std::get<double>(found->second));
+  const double real = std::get<double>(found->second);
+  slot.real = static_cast<float>(real);
+  if (slot.spec.type != SlotType::float32)
+    return Status::invalid_argument("the default of slot '{}' is {}, expected an integer: the slot is int64", slot.spec.name,
+                                    real);
+  if (!is_beyond_float(real)) return {};
+  return Status::invalid_argument("the default of slot '{}' is {}, which a float32 cannot hold (at most 3.4e38)", slot.spec.name,
+                                  real);
 }
 
 Result<int> find_field(const ArrowSchema& schema, const std::string& column, const std::string& slot) {
@@ -145,6 +149,20 @@ std::optional<ArrowColumns::BadRow> first_bad_of(const Slot& slot, const ArrowSo
         row, fmt::format("column '{}' has no value (null), and slot '{}' is dense: give it a default (set_columns), "
                          "or make the slot ragged (lod_level 1)",
                          source.column, slot.spec.name)};
+  }
+  return std::nullopt;
+}
+
+std::optional<ArrowColumns::BadRow> first_too_large(const ArrowSource& source, const ArrowArray& rows, int64_t first,
+                                                    int64_t count) {
+  const ArrowView view(source, rows);
+  if (!view.numbers.first_beyond_float(view.begin_of(first), view.begin_of(first + count))) return std::nullopt;
+  for (int64_t row = first; row < first + count; ++row) {
+    if (view.list_missing(row)) continue;
+    if (const auto found = view.numbers.first_beyond_float(view.begin_of(row), view.begin_of(row + 1)))
+      return ArrowColumns::BadRow{row, fmt::format("column '{}' has {}, which a float32 cannot hold (at most 3.4e38): scale the "
+                                                   "column, or leave the row out",
+                                                   source.column, *found)};
   }
   return std::nullopt;
 }
@@ -267,11 +285,13 @@ Status ArrowColumns::check(const ArrowArray& rows) const {
 
 std::optional<ArrowColumns::BadRow> ArrowColumns::first_bad(const ArrowArray& rows, int64_t first, int64_t count) const {
   std::optional<BadRow> bad;
+  const auto take = [&](std::optional<BadRow> found) {  // of rows before the bad one that is known
+    if (found) bad = std::move(found);
+  };
   for (const Slot& slot : slots_) {
-    if (!slot.spec.dense) continue;
     for (const ArrowSource& source : slot.sources) {
-      auto found = first_bad_of(slot, source, rows, first, bad ? bad->row - first : count);
-      if (found) bad = std::move(found);
+      if (slot.spec.dense) take(first_bad_of(slot, source, rows, first, bad ? bad->row - first : count));
+      if (source.kind == ArrowKind::float64) take(first_too_large(source, rows, first, bad ? bad->row - first : count));
     }
   }
   return bad;

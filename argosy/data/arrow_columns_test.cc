@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "argosy/data/arrow_export.h"
 #include "argosy/data/arrow_table.h"
 #include "argosy/data/in_memory_dataset.h"
@@ -190,6 +192,29 @@ TEST(ArrowColumns, AMissingValueOfADenseSlotMakesTheRowBadOrIsReplaced) {
   EXPECT_THAT(floats_of(taken(table, slots, 3, {.columns = {}, .defaults = {{"x", -0.5}}}).columns[0]), ElementsAre(1, -0.5, 3));
 }
 
+// It would become infinite, and the model's loss NaN some steps later.
+TEST(ArrowColumns, ANumberThatNoFloat32HoldsMakesTheRowBad) {
+  const double x[] = {1, -1e300, 1e39, 4}, listed[] = {1e300, 2, 3e38, -5e38};
+  TestTable table;
+  table.column("x", "g", x, {0b1101}).list("many", "g", listed, {0, 1, 2, 3, 4}, {0b1110});
+  const auto first_bad = [&](const SlotSpec& slot, int64_t first) {
+    const auto columns = ArrowColumns::make(table.schema(), ArrowColumns::Rows::whole, std::vector{slot}, {}, "t");
+    return (*columns)->first_bad(table.rows(4), first, 4 - first);
+  };
+  auto bad = first_bad(ragged("x", SlotType::float32), 0);
+  ASSERT_TRUE(bad.has_value());
+  EXPECT_EQ(bad->row, 2) << "-1e300 is not there";
+  EXPECT_THAT(bad->what, HasSubstr("column 'x' has 1e+39, which a float32 cannot hold"));
+  EXPECT_FALSE(first_bad(ragged("x", SlotType::float32), 3).has_value());
+  EXPECT_EQ(first_bad(dense("x"), 0)->row, 1) << "of two bad rows the first";
+  EXPECT_EQ(first_bad(ragged("many", SlotType::float32), 0)->row, 3) << "the first list is not there";
+  EXPECT_THAT(refusal(table, {dense("x")}, {.columns = {}, .defaults = {{"x", 1e300}}}), HasSubstr("a float32 cannot hold"));
+  const double odd[] = {INFINITY, NAN, 3.4028235e38, -0.0};
+  TestTable fine;
+  fine.column("x", "g", odd);
+  EXPECT_EQ(floats_of(taken(fine, {dense("x")}, 4).columns[0])[0], INFINITY) << "what the table says itself";
+}
+
 TEST(ArrowColumns, SeveralColumnsFillOneSlot) {
   const float a[] = {1, 2}, b[] = {10, 20};
   TestTable table;
@@ -355,9 +380,28 @@ TEST(ArrowTable, SettingsOfTextAreRefused) {
   options.criteo.emplace();
   EXPECT_THAT(check_options(options).message(), HasSubstr("set_criteo is for text"));
   options.criteo.reset();
+  for (const FileFormat format : {FileFormat::text, FileFormat::json, FileFormat::parquet, FileFormat::arrow}) {
+    options.format = format;
+    EXPECT_THAT(check_options(options).message(), HasSubstr("is for files, and the dataset has a table"));
+  }
+  options.format = FileFormat::by_name;
   options.files = {"part"};
   EXPECT_THAT(check_options(options).message(), HasSubstr("it reads one of them"));
   EXPECT_FALSE(ArrowTable::read(&stream).ok()) << "a stream is read once";
+}
+
+// They were taken, and the messages read as text.
+TEST(Messages, AreNoTables) {
+  DatasetOptions options{.slots = kSlots, .files = {"kafka://b:1/clicks/0?from=0&to=4"}};
+  EXPECT_TRUE(check_options(options).ok());
+  for (const auto& [format, name] : {std::pair{FileFormat::parquet, "parquet"}, {FileFormat::arrow, "arrow"}}) {
+    options.format = format;
+    EXPECT_THAT(
+        check_options(options).message(),
+        HasSubstr(fmt::format("set_format(\"{}\") is for files, and 'kafka://b:1/clicks/0?from=0&to=4' has messages", name)));
+  }
+  options.format = FileFormat::json;
+  EXPECT_TRUE(check_options(options).ok());
 }
 
 }  // namespace

@@ -77,6 +77,12 @@ std::optional<ArrowKind> arrow_kind(std::string_view format) {
 
 bool is_integer(ArrowKind kind) { return kind < ArrowKind::float16; }
 
+bool is_beyond_float(double value) {
+  constexpr double kRoundsToInfinity = 0x1.ffffffp+127;
+  const double size = std::abs(value);
+  return size >= kRoundsToInfinity && size <= std::numeric_limits<double>::max();
+}
+
 ArrowNumbers::ArrowNumbers(const ArrowArray& array, ArrowKind kind, std::optional<ArrowKind> index)
     : kind_(kind),
       values_(array.buffers[1]),
@@ -105,6 +111,25 @@ bool ArrowNumbers::any_missing(int64_t begin, int64_t end) const {
     if (missing(i)) return true;
   }
   return false;
+}
+
+double ArrowNumbers::real_at(int64_t at) const {
+  if (dictionary_ == nullptr) return static_cast<const double*>(values_)[at + offset_];
+  return static_cast<const double*>(dictionary_->buffers[1])[index_at(at) + dictionary_->offset];
+}
+
+std::optional<double> ArrowNumbers::first_beyond_float(int64_t begin, int64_t end) const {
+  if (kind_ != ArrowKind::float64) return std::nullopt;
+  if (dictionary_ == nullptr) {  // most have none: also those that are missing are looked at, without a branch
+    const double* values = static_cast<const double*>(values_) + offset_;
+    bool any = false;
+    for (int64_t i = begin; i < end; ++i) any |= is_beyond_float(values[i]);
+    if (!any) return std::nullopt;
+  }
+  for (int64_t i = begin; i < end; ++i) {
+    if (!missing(i) && is_beyond_float(real_at(i))) return real_at(i);
+  }
+  return std::nullopt;
 }
 
 template <typename T>

@@ -7,6 +7,7 @@
 
 #include "argosy/base/status.h"
 #include "argosy/data/arrow_interface.h"
+#include "argosy/data/object.h"
 
 // What the module argosy_parquet, a shared library that is opened when a table is read for the first time, offers. Everything
 // passes here: no header of Arrow's library is seen outside of the module, and none of its symbols.
@@ -55,14 +56,17 @@ struct ColumnWriteOptions {
 class ColumnFiles {
  public:
   virtual ~ColumnFiles() = default;
-  virtual Result<std::unique_ptr<ColumnFile>> open_parquet(const std::string& path) = 0;
-  virtual Result<std::unique_ptr<ColumnFile>> open_arrow(const std::string& path) = 0;
+  // Of `object`, and of this machine where there is none; errors name `path`.
+  virtual Result<std::unique_ptr<ColumnFile>> open_parquet(const std::string& path,
+                                                           std::shared_ptr<ObjectFile> object = nullptr) = 0;
+  virtual Result<std::unique_ptr<ColumnFile>> open_arrow(const std::string& path,
+                                                         std::shared_ptr<ObjectFile> object = nullptr) = 0;
   virtual Result<std::unique_ptr<ColumnFileWriter>> create_parquet(const std::string& path, ArrowSchema* schema,
                                                                    const ColumnWriteOptions& options) = 0;
 };
 
 // Of this header. A module of another version is refused.
-inline constexpr int kColumnFilesVersion = 1;
+inline constexpr int kColumnFilesVersion = 2;
 // What the module exports (module.h): void* argosy_column_files(int version), which points to a ColumnFiles.
 inline constexpr const char* kColumnFilesFunction = "argosy_column_files";
 

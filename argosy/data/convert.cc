@@ -10,7 +10,9 @@
 #include "argosy/data/arrow_export.h"
 #include "argosy/data/arrow_numbers.h"
 #include "argosy/data/file_parts.h"
+#include "argosy/data/object_store.h"
 #include "argosy/data/queue_dataset.h"
+#include "argosy/data/remote_store.h"
 
 namespace argosy::data {
 namespace {
@@ -26,8 +28,25 @@ Status write_all(int fd, std::string_view text, const std::string& path) {
   return {};
 }
 
-// What was written beside `path` takes its place.
+// Where the file is written that becomes the one at `path`.
+Result<Temporary> begin_output(const std::string& path) {
+  RETURN_IF_ERROR(FolderPlace(path).check());
+  return Temporary::file(is_store_uri(path) ? std::filesystem::temp_directory_path() / "argosy-convert"
+                                            : std::filesystem::path(path));
+}
+
+Status put_into_store(const Temporary& written, const std::string& uri) {
+  const StopSignal never;
+  RETURN_IF_ERROR(never.status());
+  return put_object(uri, [&]() -> Result<std::unique_ptr<ByteStream>> {
+    ASSIGN_OR_RETURN(Fd fd, open_for_reading(written.path().string()));
+    return read_fd(std::move(fd), written.path().string(), never);
+  });
+}
+
+// What was written takes its place.
 Status put_into_place(Temporary& written, const std::string& path) {
+  if (is_store_uri(path)) return put_into_store(written, path);
   if (::fsync(written.fd()) != 0) return Status::unavailable("cannot write '{}': {}", path, system_reason(errno));
   std::error_code error;
   std::filesystem::rename(written.path(), path, error);
@@ -120,7 +139,7 @@ Result<ConvertCount> text_to_parquet(const std::string& text, const std::string&
   RETURN_IF_ERROR(check_slots(slots));
   ASSIGN_OR_RETURN(ColumnFiles * files, column_files());
   ArrowOwned<ArrowSchema> schema = arrow_schema(slots);
-  ASSIGN_OR_RETURN(Temporary written, Temporary::file(parquet));
+  ASSIGN_OR_RETURN(Temporary written, begin_output(parquet));
   ASSIGN_OR_RETURN(const auto writer, files->create_parquet(written.path().string(), schema.get(), options.write));
   DatasetOptions dataset{.slots = slots, .files = {text}, .max_bad_lines = options.max_bad_lines, .criteo = options.criteo};
   dataset.format = FileFormat::text;
@@ -147,7 +166,7 @@ Result<ConvertCount> table_to_text(const std::string& table, const std::string& 
     dataset.slots = std::move(*slots);
   }
   const std::vector<SlotSpec> slots = dataset.slots;
-  ASSIGN_OR_RETURN(Temporary written, Temporary::file(text));
+  ASSIGN_OR_RETURN(Temporary written, begin_output(text));
   std::string lines;
   ASSIGN_OR_RETURN(const ConvertCount count, each_batch(std::move(dataset), [&](Batch batch, int64_t before) -> Status {
                      lines.clear();

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "argosy/base/uri.h"
 #include "argosy/data/message_log.h"
 #include "argosy/data/pipe.h"
+#include "argosy/data/store_uri.h"
 
 namespace argosy::data {
 namespace {
@@ -19,15 +21,46 @@ Status check_files(const std::vector<std::string>& files) {
   constexpr int kNamed = 5;
   for (const std::string& file : files) {
     std::error_code ignored;
-    if (is_remote_path(file) || is_message_range(file) || std::filesystem::exists(file, ignored)) continue;
+    if (is_remote_path(file) || is_message_range(file)) continue;
+    if (is_uri(file) && uri_scheme(file) != "file") {
+      RETURN_IF_ERROR(check_store_uri(file));
+      continue;
+    }
+    if (std::filesystem::exists(local_path(file), ignored)) continue;
     if (++count <= kNamed) missing += fmt::format("{}'{}'", count > 1 ? ", " : "", file);
   }
   if (count == 0) return {};
   return Status::not_found("{} of {} data files do not exist: {}{}", count, files.size(), missing, count > kNamed ? ", …" : "");
 }
 
+const char* format_name(FileFormat format) {
+  switch (format) {
+    case FileFormat::by_name: return "None";
+    case FileFormat::text: return "text";
+    case FileFormat::json: return "json";
+    case FileFormat::parquet: return "parquet";
+    case FileFormat::arrow: return "arrow";
+  }
+  return "";
+}
+
+// A format that the source of the data does not have.
+Status check_source(const DatasetOptions& options) {
+  if (options.table != nullptr && options.format != FileFormat::by_name)
+    return Status::invalid_argument("set_format(\"{}\") is for files, and the dataset has a table (set_table); leave one out",
+                                    format_name(options.format));
+  if (options.format != FileFormat::parquet && options.format != FileFormat::arrow) return {};
+  const auto message = std::ranges::find_if(options.files, is_message_range);
+  if (message == options.files.end()) return {};
+  return Status::unimplemented(
+      "set_format(\"{}\") is for files, and '{}' has messages, each of which is a line: MultiSlot or Criteo's text, or an object "
+      "(set_format(\"json\")); a pipe command makes lines of others",
+      format_name(options.format), *message);
+}
+
 // What is for text or for tables only, where it would be taken and do nothing.
 Status check_format(const DatasetOptions& options) {
+  RETURN_IF_ERROR(check_source(options));
   const bool tables = options.table != nullptr ||
                       std::ranges::any_of(options.files, [&](const std::string& file) { return is_table(options, file); });
   if (options.format == FileFormat::json && (options.criteo.has_value() || options.corpus.has_value()))
@@ -54,7 +87,7 @@ bool is_table(const DatasetOptions& options, const std::string& file) {
   if (is_message_range(file)) return false;
   if (options.format != FileFormat::by_name) return options.format == FileFormat::parquet || options.format == FileFormat::arrow;
   if (!is_identity_command(options.pipe_command)) return false;
-  const std::string ending = std::filesystem::path(file).extension().string();
+  const std::string ending = std::filesystem::path(is_uri(file) ? without_query(file) : file).extension().string();
   return ending == ".parquet" || ending == ".arrow" || ending == ".feather" || ending == ".ipc";
 }
 

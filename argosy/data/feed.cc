@@ -125,7 +125,7 @@ void FileFeed::warn_of_silence() const {
 
 void FileFeed::read_files(int reader) {
   int64_t lines = 0;
-  PartReader rows(*parts_, options_.format);
+  PartReader rows(*parts_, options_.format, stop_);
   for (size_t read = 0; !stop_.stopped(); ++read) {
     const auto file = next_file(reader, read, lines);
     if (file.ok() && !*file) break;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "argosy/base/uri.h"
 #include "argosy/data/arrow_table.h"
 #include "argosy/data/message_log.h"
+#include "argosy/data/object_store.h"
 #include "argosy/data/pipe.h"
 
 namespace argosy::data {
@@ -24,13 +26,20 @@ int64_t rows_per_block(const RowGroup& group, int64_t batch_size) {
 
 }  // namespace
 
-Result<std::unique_ptr<ColumnFile>> open_column_file(const std::string& path, FileFormat format) {
+Result<std::unique_ptr<ColumnFile>> open_column_file(const std::string& path, FileFormat format, const StopSignal* stop) {
   if (is_remote_path(path))
-    return Status::unimplemented("'{}': a table of a remote store is not read in place; copy it to this machine first", path);
+    return Status::unimplemented(
+        "'{}': a table behind `hadoop fs` is not read in place; copy it to this machine first, or read it by Arrow "
+        "(ARGOSY_HDFS=arrow)",
+        path);
   ASSIGN_OR_RETURN(ColumnFiles * files, column_files());
-  const bool parquet =
-      format == FileFormat::parquet || (format == FileFormat::by_name && std::filesystem::path(path).extension() == ".parquet");
-  return parquet ? files->open_parquet(path) : files->open_arrow(path);
+  const std::filesystem::path name(is_uri(path) ? without_query(path) : path);
+  const bool parquet = format == FileFormat::parquet || (format == FileFormat::by_name && name.extension() == ".parquet");
+  std::shared_ptr<ObjectFile> object;
+  if (is_store_uri(path)) {
+    ASSIGN_OR_RETURN(object, open_object(path, stop));
+  }
+  return parquet ? files->open_parquet(local_path(path), object) : files->open_arrow(local_path(path), object);
 }
 
 Result<std::shared_ptr<const FileParts>> FileParts::list(const DatasetOptions& options) {
@@ -50,7 +59,7 @@ Status FileParts::add_file(const DatasetOptions& options, const std::string& fil
   }
   if (!is_table(options, file)) {
     std::error_code error;  // a remote file's size is not known
-    const auto size = std::filesystem::file_size(file, error);
+    const auto size = std::filesystem::file_size(local_path(file), error);
     parts_.push_back(
         {.path = file, .group = {}, .lines = {}, .bytes = error ? std::nullopt : std::optional(static_cast<int64_t>(size))});
     return {};
@@ -98,7 +107,7 @@ Status PartReader::begin(size_t part) {
   if (parts_.table() != nullptr) return {};
   if (file_ == nullptr || open_path_ != part_->path) {
     file_ = nullptr;
-    ASSIGN_OR_RETURN(file_, open_column_file(part_->path, format_));
+    ASSIGN_OR_RETURN(file_, open_column_file(part_->path, format_, &stop_));
     open_path_ = part_->path;
   }
   if (part_->number >= file_->groups())

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "argosy/data/arrow_columns.h"
+#include "argosy/data/byte_stream.h"
 #include "argosy/data/column_file.h"
 #include "argosy/data/dataset.h"
 
@@ -53,7 +54,8 @@ struct RowRange {
 // Reads parts that have rows, for one reader thread; a file stays open from one part of it to the next. Thread-compatible.
 class PartReader {
  public:
-  PartReader(const FileParts& parts, FileFormat format) : parts_(parts), format_(format) {}
+  // `stop`, which outlives the reader, ends its waits for stores.
+  PartReader(const FileParts& parts, FileFormat format, const StopSignal& stop) : parts_(parts), format_(format), stop_(stop) {}
 
   // The next block of the part of begin(); none at its end, after as many rows as its footer says.
   Status begin(size_t part);
@@ -64,6 +66,7 @@ class PartReader {
 
   const FileParts& parts_;
   const FileFormat format_;
+  const StopSignal& stop_;
   const FilePart* part_ = nullptr;
   std::string open_path_;
   std::unique_ptr<ColumnFile> file_;
@@ -71,7 +74,8 @@ class PartReader {
   int64_t read_ = 0;                   // rows of the part
 };
 
-// Opens a table by its format, or by its name.
-Result<std::unique_ptr<ColumnFile>> open_column_file(const std::string& path, FileFormat format);
+// Opens a table by its format, or by its name. `stop`, where there is one, outlives the file.
+Result<std::unique_ptr<ColumnFile>> open_column_file(const std::string& path, FileFormat format,
+                                                     const StopSignal* stop = nullptr);
 
 }  // namespace argosy::data

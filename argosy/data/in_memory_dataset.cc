@@ -1,5 +1,7 @@
 #include "argosy/data/in_memory_dataset.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -122,6 +124,7 @@ void InMemoryDataset::merge(std::vector<Lane>& lanes) {
     }
   }
   store_ = std::move(merged);
+  original_.reset();
   loaded_ = true;
 }
 
@@ -132,8 +135,30 @@ Status InMemoryDataset::local_shuffle(uint64_t seed) {
   return {};
 }
 
+Status InMemoryDataset::shuffle_slots(std::span<const std::string> slots, int64_t candidates, uint64_t seed) {
+  RETURN_IF_ERROR(check_idle("slots_shuffle"));
+  if (!loaded_) return Status::failed_precondition("slots_shuffle before load_into_memory: there is nothing to shuffle");
+  if (candidates < 1)
+    return Status::invalid_argument("slots_shuffle: {} candidates for a sample, expected 1 or more", candidates);
+  std::vector<size_t> columns;
+  for (const std::string& name : slots) {
+    const auto found =
+        std::find_if(options_.slots.begin(), options_.slots.end(), [&](const SlotSpec& slot) { return slot.name == name; });
+    if (found == options_.slots.end()) {
+      std::vector<std::string> names;
+      for (const SlotSpec& slot : options_.slots) names.push_back(slot.name);
+      return Status::not_found("slots_shuffle: the dataset has no slot '{}'; it has {}", name, fmt::join(names, ", "));
+    }
+    columns.push_back(static_cast<size_t>(found - options_.slots.begin()));
+  }
+  if (!original_.has_value()) original_.emplace(std::move(store_));
+  store_ = original_->with_slots_of_others(columns, candidates, seed);
+  return {};
+}
+
 Status InMemoryDataset::release_memory() {
   RETURN_IF_ERROR(check_idle("release_memory"));
+  original_.reset();
   store_ = RecordStore(options_.slots);
   loaded_ = false;
   return {};
@@ -142,6 +167,9 @@ Status InMemoryDataset::release_memory() {
 Status InMemoryDataset::begin_exchange(uint64_t seed) {
   RETURN_IF_ERROR(check_idle("global_shuffle"));
   if (!loaded_) return Status::failed_precondition("global_shuffle before load_into_memory: there is nothing to shuffle");
+  if (original_.has_value())
+    return Status::failed_precondition(
+        "global_shuffle after slots_shuffle, whose samples belong together no more; shuffle first");
   MutexLock lock(give_mutex_);
   outgoing_.emplace(std::exchange(store_, RecordStore(options_.slots)));
   outgoing_->prepare_take();

@@ -38,8 +38,11 @@ class InMemoryDataset : public BatchSource {
   Status wait_preload_done();
 
   Status local_shuffle(uint64_t seed);
+  // What a feature is worth: each sample gets the values of `slots` from another one (RecordStore::with_slots_of_others), of the
+  // samples as they were before the first such call; these are kept, and so twice the memory is used until the next load.
+  Status shuffle_slots(std::span<const std::string> slots, int64_t candidates, uint64_t seed);
   int64_t memory_data_size() const { return store_.size(); }  // samples
-  size_t memory_bytes() const { return store_.bytes(); }
+  size_t memory_bytes() const { return store_.bytes() + (original_ ? original_->bytes() : 0); }
   Status release_memory();
 
   // For a shuffle across workers: begin_exchange() sets all records aside; take_records() then deals some of them to one
@@ -73,6 +76,7 @@ class InMemoryDataset : public BatchSource {
 
   const DatasetOptions options_;
   RecordStore store_;                    // not changed during a pass
+  std::optional<RecordStore> original_;  // set by shuffle_slots()
   bool loaded_ = false;
   std::optional<RecordStore> outgoing_;  // set during an exchange
   uint64_t exchange_seed_ = 0;

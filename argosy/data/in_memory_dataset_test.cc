@@ -134,6 +134,38 @@ TEST_F(InMemoryDatasetTest, AShuffleIsAFunctionOfItsSeed) {
   EXPECT_NE(one_pass(other), shuffled);
 }
 
+// A slot alone is shuffled, a second call begins with what was loaded, and a load ends it.
+TEST_F(InMemoryDatasetTest, SlotsAreShuffledFromWhatWasLoaded) {
+  InMemoryDataset dataset({.slots = kSlots, .batch_size = 7, .files = {files_.write("a", lines(0, 40))}});
+  const std::vector<std::string> ids = {"ids"}, none, unknown = {"ids", "hour"};
+  EXPECT_THAT(dataset.shuffle_slots(ids, 10, 1).message(), HasSubstr("slots_shuffle before load_into_memory"));
+  ASSERT_TRUE(dataset.load_into_memory().ok());
+  EXPECT_THAT(dataset.shuffle_slots(unknown, 10, 1).message(), HasSubstr("has no slot 'hour'; it has dense, ids, weights"));
+  EXPECT_THAT(dataset.shuffle_slots(ids, 0, 1).message(), HasSubstr("0 candidates for a sample, expected 1 or more"));
+  const size_t bytes = dataset.memory_bytes();
+  ASSERT_TRUE(dataset.shuffle_slots(ids, 100, 1).ok());
+  EXPECT_EQ(dataset.memory_data_size(), 40);
+  EXPECT_GT(dataset.memory_bytes(), bytes) << "what was loaded is counted too";
+  EXPECT_THAT(dataset.begin_exchange(1).message(), HasSubstr("global_shuffle after slots_shuffle"));
+  ASSERT_TRUE(dataset.start(1).ok());
+  Batch batch;
+  int moved = 0, seen = 0;
+  for (; *dataset.next(0, batch);) {
+    for (int64_t i = 0; i < batch.size; ++i, ++seen) {
+      EXPECT_EQ(batch.columns[0].floats()[2 * i], static_cast<float>(seen));
+      EXPECT_EQ(batch.columns[2].floats()[i], static_cast<float>(seen) + 0.25f);
+      moved += batch.columns[1].ints()[batch.columns[1].offsets()[static_cast<size_t>(i)]] != seen * 1000;
+    }
+  }
+  EXPECT_EQ(seen, 40);
+  EXPECT_GT(moved, 20);
+  ASSERT_TRUE(dataset.shuffle_slots(none, 100, 1).ok());
+  ASSERT_TRUE(dataset.start(1).ok());
+  EXPECT_EQ(read_all(dataset).size(), 40U);  // numbers() checks each sample
+  ASSERT_TRUE(dataset.load_into_memory().ok());
+  EXPECT_TRUE(dataset.begin_exchange(1).ok());
+}
+
 TEST_F(InMemoryDatasetTest, ThreadsShareAPassWithOneSmallBatchAtMost) {
   InMemoryDataset dataset(options());
   ASSERT_TRUE(dataset.load_into_memory().ok());

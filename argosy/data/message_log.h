@@ -36,6 +36,12 @@ struct PartitionOffsets {
   int64_t first = 0, end = 0;  // of the messages that are there: [first, end)
 };
 
+// A message by its offset, and the time that its timestamp says, in milliseconds since 1970; no time: there is no such message.
+struct TimedOffset {
+  int64_t offset = 0;
+  std::optional<int64_t> time;
+};
+
 // A topic. Thread-compatible. Errors name brokers and topic. Calls wait for the brokers up to the deadline.
 class MessageLog {
  public:
@@ -43,6 +49,9 @@ class MessageLog {
   virtual Result<std::vector<PartitionOffsets>> offsets(Deadline deadline) = 0;  // ascending partitions
   // What a group has committed, per partition; none: nothing yet.
   virtual Result<std::vector<std::optional<int64_t>>> committed(std::span<const int32_t> partitions, Deadline deadline) = 0;
+  // The first message of offsets [from, to) that is of `time` or later; `to` where there is none. Messages are read for it, in
+  // the order of their offsets. An error where none comes for so many seconds, or one has no timestamp.
+  virtual Result<TimedOffset> first_at(int32_t partition, int64_t from, int64_t to, int64_t time, double silence_seconds) = 0;
   virtual Status commit(std::span<const PartitionOffsets> ends, Deadline deadline) = 0;  // `end` of each
 };
 
@@ -57,7 +66,7 @@ class MessageLogs {
   virtual Result<std::unique_ptr<ByteStream>> read(const MessageRange& range, const StopSignal& stop) = 0;
 };
 
-inline constexpr int kMessageLogsVersion = 1;
+inline constexpr int kMessageLogsVersion = 2;
 inline constexpr const char* kMessageLogsFunction = "argosy_message_logs";
 
 // Opens the module, once in a process. An error says what is missing.

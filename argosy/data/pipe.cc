@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
 #include "argosy/data/decompress.h"
 #include "argosy/data/message_log.h"
+#include "argosy/data/object_store.h"
 
 namespace argosy::data {
 namespace {
@@ -20,7 +22,7 @@ Result<std::unique_ptr<ByteStream>> open_remote(const PipeOptions& options, std:
 
 // The file as the command's stdin: as it is where that can be, else through a stream of ours.
 Result<CommandInput> open_local(const PipeOptions& options, const StopSignal& stop) {
-  ASSIGN_OR_RETURN(Fd file, open_for_reading(options.path));
+  ASSIGN_OR_RETURN(Fd file, open_for_reading(local_path(options.path)));
   struct stat info{};
   if (!is_packed_name(options.path) && ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode)) {
     ::fcntl(file.get(), F_SETFL, 0);  // no O_NONBLOCK for the child
@@ -58,6 +60,9 @@ Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::s
     ASSIGN_OR_RETURN(MessageLogs * logs, message_logs());
     ASSIGN_OR_RETURN(const MessageRange range, parse_message_range(options.path));
     ASSIGN_OR_RETURN(input.stream, logs->read(range, stop));
+  } else if (is_store_uri(options.path)) {
+    ASSIGN_OR_RETURN(auto packed, stream_object(options.path, stop));
+    input.stream = decompress_by_name(std::move(packed), std::string(without_query(options.path)));
   } else if (is_remote_path(options.path)) {
     ASSIGN_OR_RETURN(input.stream, open_remote(options, errors, stop));
   } else {

@@ -11,7 +11,7 @@ namespace argosy::data {
 
 // One input file and the way to its text.
 struct PipeOptions {
-  std::string path;             // a remote one is read through the store's command
+  std::string path;             // or the URI of an object; one of hdfs: or afs: is read through the store's command
   std::string command = "cat";  // a shell command that turns the file (its stdin) into lines (its stdout)
   RemoteStore store = {};
 };

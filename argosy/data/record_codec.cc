@@ -54,7 +54,7 @@ Piece piece(const Column& column, int64_t sample) {
 
 template <typename T>
 const char* read_values(const char* at, int64_t count, Column& column) {
-  std::memcpy(column.room<T>(count), at, static_cast<size_t>(count) * sizeof(T));
+  if (count > 0) std::memcpy(column.room<T>(count), at, static_cast<size_t>(count) * sizeof(T));  // an empty column has no room
   column.add_sample(count);
   return at + static_cast<size_t>(count) * sizeof(T);
 }

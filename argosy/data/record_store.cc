@@ -80,6 +80,32 @@ void RecordStore::shuffle(uint64_t seed) {
   for (size_t left = order_.size(); left > 1; --left) std::swap(order_[left - 1], order_[random.below(left)]);
 }
 
+RecordStore RecordStore::with_slots_of_others(std::span<const size_t> slots, int64_t candidates, uint64_t seed) const {
+  constexpr int64_t kAtOnce = 256;
+  RecordStore made(codec_.slots());
+  Random random(seed);
+  std::vector<Place> drawn;  // the candidates: each sample so far is one of them with the same probability
+  Batch own, others;
+  for (int64_t first = 0; first < size(); first += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, size() - first);
+    own.reset(codec_.slots());
+    others.reset(codec_.slots());
+    gather(first, count, own);
+    for (int64_t i = first; i < first + count; ++i) {
+      const Place place = order_[static_cast<size_t>(i)];
+      if (std::ssize(drawn) < candidates) {
+        drawn.push_back(place);
+      } else if (const uint64_t at = random.below(static_cast<uint64_t>(i) + 1); at < drawn.size()) {
+        drawn[at] = place;
+      }
+      codec_.read(record(drawn[random.below(drawn.size())]), others);
+    }
+    for (const size_t slot : slots) std::swap(own.columns[slot], others.columns[slot]);
+    made.append(own);
+  }
+  return made;
+}
+
 void RecordStore::prepare_take() {
   std::sort(order_.begin(), order_.end());
   taken_ = 0;

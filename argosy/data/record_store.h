@@ -59,6 +59,10 @@ class RecordStore {
 
   void shuffle(uint64_t seed);
 
+  // The same samples in the same order, but for the columns `slots`, all of which a sample has from one other: drawn from
+  // `candidates` samples, which are themselves drawn from those up to this one, by `seed`. REQUIRES: candidates > 0.
+  RecordStore with_slots_of_others(std::span<const size_t> slots, int64_t candidates, uint64_t seed) const;
+
   // Records as blocks for other workers. Taking goes chunk by chunk and frees the memory at once; each record goes to one
   // of `blocks`, drawn from (seed, its number). False when nothing is left. REQUIRES: prepare_take() was called.
   void prepare_take();

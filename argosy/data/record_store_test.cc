@@ -52,6 +52,37 @@ std::vector<int> up_to(int count) {
   return numbers;
 }
 
+// Each sample has the slot of some sample up to it, and the rest of its own; the order stays.
+TEST(RecordStore, SlotsComeFromSamplesBefore) {
+  constexpr int kSamples = 1000;
+  RecordStore store(kTwoSlots);
+  store.append(samples(kSamples));
+  const std::vector<size_t> x = {0};
+  const auto numbers_of = [&](const RecordStore& mixed) {
+    Batch batch;
+    batch.reset(kTwoSlots);
+    mixed.gather(0, mixed.size(), batch);
+    std::vector<int> found;
+    for (int64_t i = 0; i < mixed.size(); ++i) {
+      found.push_back(static_cast<int>(batch.columns[0].floats()[2 * i]));
+      EXPECT_EQ(batch.columns[0].floats()[2 * i + 1], static_cast<float>(-found.back()));
+      EXPECT_LE(found.back(), i);
+      EXPECT_EQ(batch.columns[1].offsets()[static_cast<size_t>(i) + 1] - batch.columns[1].offsets()[static_cast<size_t>(i)],
+                i % 3 + 1);
+    }
+    return found;
+  };
+  const std::vector<int> all = numbers_of(store.with_slots_of_others(x, kSamples, 7));
+  EXPECT_EQ(all, numbers_of(store.with_slots_of_others(x, kSamples, 7)));
+  EXPECT_NE(all, numbers_of(store.with_slots_of_others(x, kSamples, 8)));
+  const double mean = std::accumulate(all.begin(), all.end(), 0.0) / kSamples;
+  EXPECT_NEAR(mean, kSamples / 4.0, kSamples / 20.0);  // that of a number up to each of 0 … kSamples
+  const std::vector<int> few = numbers_of(store.with_slots_of_others(x, 10, 7));
+  EXPECT_NEAR(std::accumulate(few.begin(), few.end(), 0.0) / kSamples, kSamples / 4.0, kSamples / 6.0);
+  EXPECT_EQ(numbers_of(store.with_slots_of_others({}, 10, 7)), up_to(kSamples));
+  EXPECT_EQ(firsts(store), up_to(kSamples)) << "the store itself stays as it is";
+}
+
 TEST(RecordStore, GivesBackWhatWasAppended) {
   RecordStore store(kTwoSlots);
   store.append(samples(10));

@@ -75,7 +75,14 @@ class CommandRun {
 
 }  // namespace
 
-bool is_remote_path(const std::string& path) { return path.starts_with("hdfs:") || path.starts_with("afs:"); }
+bool is_remote_path(const std::string& path) {
+  return (path.starts_with("hdfs:") || path.starts_with("afs:")) && !is_store_uri(path);
+}
+
+Status FolderPlace::check() const {
+  if (is_remote_path(path) || !is_uri(path)) return {};
+  return check_store_uri(path);
+}
 
 std::vector<std::string> store_command(const RemoteStore& store, const std::vector<std::string>& order) {
   std::vector<std::string> words = program();

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "argosy/base/status.h"
+#include "argosy/base/uri.h"
+#include "argosy/data/store_uri.h"
 
 namespace argosy::data {
 
@@ -19,7 +21,7 @@ struct RemoteStore {
   bool named() const { return !fs_name.empty() || !fs_ugi.empty(); }
 };
 
-bool is_remote_path(const std::string& path);  // one that begins with hdfs: or afs:
+bool is_remote_path(const std::string& path);  // one that begins with hdfs: or afs:, and is for the command
 
 // The command line for `order`, such as {"-cat", path}; and its name in messages.
 std::vector<std::string> store_command(const RemoteStore& store, const std::vector<std::string>& order);
@@ -29,16 +31,20 @@ std::string store_title(const std::vector<std::string>& order);
 // is killed then, and where a user ends the wait.
 Status run_store_command(const RemoteStore& store, const std::vector<std::string>& order);
 
-// A folder of this machine or of a store. Without a store it is one whose name begins with hdfs: or afs:.
+// A folder of this machine, of an object store (object_folder.h), or of a store behind a command. Without such a store's settings
+// that is one whose name begins with hdfs: or afs:.
 struct FolderPlace {
-  FolderPlace(std::string folder, RemoteStore in = {}) : path(std::move(folder)), store(std::move(in)) {}
-  FolderPlace(const char* folder) : path(folder) {}
-  FolderPlace(const std::filesystem::path& folder) : path(folder.string()) {}
+  FolderPlace(std::string folder, RemoteStore in = {}) : path(local_path(folder)), store(std::move(in)) {}
+  FolderPlace(const char* folder) : FolderPlace(std::string(folder)) {}
+  FolderPlace(const std::filesystem::path& folder) : FolderPlace(folder.string()) {}
 
   std::string path;
   RemoteStore store;
 
-  bool remote() const { return is_remote_path(path) || store.named(); }
+  bool in_object_store() const { return is_store_uri(path); }
+  bool remote() const { return in_object_store() || is_remote_path(path) || store.named(); }
+  // Refuses what cannot be a place. Nobody tells its path to others before.
+  Status check() const;
 };
 
 }  // namespace argosy::data

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "argosy/base/status.h"
 #include "argosy/base/temporary.h"
@@ -18,8 +21,8 @@ class WorkingFolder {
   const std::filesystem::path& path() const { return path_; }
 
   // After writing: puts a copy into the store, beside the place, and then into its place; what was there is replaced as a
-  // whole. Nothing to do for a local place.
-  Status publish() const;
+  // whole, in an object store file by file, with `mark` (object_folder.h). Nothing to do for a local place.
+  Status publish(uint64_t mark = 0) const;
 
  private:
   explicit WorkingFolder(FolderPlace place);
@@ -28,5 +31,12 @@ class WorkingFolder {
   std::optional<Temporary> temporary_;  // nothing for a local place
   std::filesystem::path path_;
 };
+
+// The bytes of a file of this machine or of an object; and the whole of it, or nothing, in place of what was there.
+Result<std::string> read_place(const std::string& path);
+Status write_place(const std::string& path, std::string_view bytes);
+
+// What publish() or FolderWriter::set_mark() gave the folder that is there; nothing where it gave none, or nobody can tell.
+std::optional<uint64_t> place_mark(const FolderPlace& place);
 
 }  // namespace argosy::data

@@ -94,9 +94,10 @@ Status apply_option(const std::string& name, double value, ps::TableSpec& table)
 }  // namespace
 
 Status apply_table_options(const Strategy& strategy, ps::JobSpec& spec) {
-  for (const auto& [name, options] : strategy.tables) {
+  for (const auto& of_table : strategy.tables) {
+    const auto& [name, options] = of_table;
     const auto table =
-        std::ranges::find_if(spec.tables, [&](const ps::TableSpec& one) { return one.sparse && one.name == name; });
+        std::ranges::find_if(spec.tables, [&](const ps::TableSpec& one) { return one.sparse && one.name == of_table.first; });
     if (table == spec.tables.end()) {
       std::vector<std::string> names;
       for (const ps::TableSpec& one : spec.tables) {
@@ -116,21 +117,14 @@ Status apply_wire_formats(const Settings& settings, ps::JobSpec& spec) {
   for (ps::TableSpec& table : spec.tables) {
     if (common && table.rule != optim::kRunningMean) table.wire_format = *common;
   }
-  for (const std::string& entry : split(settings.text("wire_format_tables"), ',')) {
-    if (entry.empty()) continue;
-    const std::vector<std::string> parts = split(entry, '=');
-    const auto format = parts.size() == 2 ? ps::wire_format_named(parts[1]) : std::nullopt;
-    if (!format) {
-      return Status::invalid_argument(
-          "wire_format_tables: '{}' is no NAME=FORMAT with one of the formats float32, bfloat16 and int8", entry);
-    }
-    const auto table = std::ranges::find(spec.tables, parts[0], &ps::TableSpec::name);
+  for (const auto& [name, format] : settings.choices_by_name("wire_format_tables")) {
+    const auto table = std::ranges::find(spec.tables, name, &ps::TableSpec::name);
     if (table == spec.tables.end()) {
       std::vector<std::string> names;
       for (const ps::TableSpec& one : spec.tables) names.push_back(one.name);
-      return Status::not_found("wire_format_tables: the job has no parameter '{}'; it has: {}", parts[0], join(names, ", "));
+      return Status::not_found("wire_format_tables: the job has no parameter '{}'; it has: {}", name, join(names, ", "));
     }
-    table->wire_format = *format;
+    table->wire_format = *ps::wire_format_named(format);
   }
   return spec.check();
 }

@@ -83,7 +83,7 @@ TEST(WireFormats, CountForAllTablesOrForOne) {
   EXPECT_EQ(applied({{"wire_format", "bfloat16"}}), "bfloat16 bfloat16 float32 ");
   EXPECT_EQ(applied({{"wire_format", "int8"}, {"wire_format_tables", "w=bfloat16,mean=int8"}}), "bfloat16 int8 int8 ");
   EXPECT_THAT(applied({{"wire_format", "float16"}}), HasSubstr("wire_format"));
-  EXPECT_THAT(applied({{"wire_format_tables", "w=half"}}), HasSubstr("'w=half' is no NAME=FORMAT"));
+  EXPECT_THAT(applied({{"wire_format_tables", "w=half"}}), HasSubstr("found 'w=half', expected NAME=CHOICE"));
   EXPECT_THAT(applied({{"wire_format_tables", "v=int8"}}), HasSubstr("no parameter 'v'; it has: w, emb, mean"));
   EXPECT_THAT(applied({{"wire_format", "int8"}}, ps::Mode::geo), HasSubstr("table 'w': wire_format is int8 in geo mode"));
 }

@@ -19,7 +19,7 @@ Result<ReduceOp> mode_of(const std::string& mode) {
   return Status::invalid_argument("all_reduce: mode '{}' is none of sum, max, min", mode);
 }
 
-class GroupPeers final : public Peers {
+class GroupPeers final : public JobPeers {
  public:
   explicit GroupPeers(std::function<Group&()> group) : group_(std::move(group)) {}
 
@@ -83,11 +83,11 @@ std::vector<std::shared_ptr<DataParallel>> CollectiveJob::models() const {
   return live;
 }
 
-std::shared_ptr<const Peers> peers_of(CollectiveJob& job) {
+std::shared_ptr<const JobPeers> peers_of(CollectiveJob& job) {
   return std::make_shared<GroupPeers>([&job]() -> Group& { return *job.world(); });
 }
 
-std::shared_ptr<const Peers> no_peers() {
+std::shared_ptr<const JobPeers> no_peers() {
   const std::shared_ptr<Group> alone = value_or_throw(Group::join(RankInfo{}, Settings()));
   return std::make_shared<GroupPeers>([alone]() -> Group& { return *alone; });
 }

@@ -38,8 +38,8 @@ class CollectiveJob {
 };
 
 // How the processes of a job talk with each other. The job outlives it, and a call before world() meets.
-std::shared_ptr<const Peers> peers_of(CollectiveJob& job);
+std::shared_ptr<const JobPeers> peers_of(CollectiveJob& job);
 // The same of a process that is alone.
-std::shared_ptr<const Peers> no_peers();
+std::shared_ptr<const JobPeers> no_peers();
 
 }  // namespace argosy::fleet

@@ -98,6 +98,11 @@ std::vector<at::Tensor> OptimizerSteps::gradients() const {
 }
 
 bool OptimizerSteps::step(double loss) {
+  if (held_) {
+    throw Error(Status::failed_precondition(
+        "the optimizer's step() within a step of train_steps(): a step is forward and backward, and train_steps() moves the "
+        "parameters once all ranks have the gradients; leave step() and clear_grad() out"));
+  }
   if (++backwards_ % std::max(strategy_.gradient_merge, 1) != 0) return false;
   throw_if_error(collective::guarded([&] {
     const at::NoGradGuard no_grad;

@@ -98,6 +98,7 @@ class DistributedModel {
     return forward(std::forward<Args>(args)...);
   }
 
+  ParallelModel& parallel() { return *parallel_; }
   M* operator->() { return module_.get(); }
   M& operator*() { return *module_; }
   const std::shared_ptr<M>& module() const { return module_; }
@@ -136,6 +137,8 @@ class OptimizerSteps {
   OptimizerSteps(torch::optim::Optimizer& optimizer, const CollectiveStrategy& strategy, CollectiveJob& job);
   bool step(double loss);  // whether the parameters moved
   void clear_grad();
+  const CollectiveStrategy& strategy() const { return strategy_; }
+  void hold(bool held) { held_ = held; }  // while held, step() is an error: train_steps() makes it
 
  private:
   std::vector<at::Tensor> gradients() const;
@@ -144,6 +147,7 @@ class OptimizerSteps {
   CollectiveStrategy strategy_;
   std::optional<collective::LocalSgd> local_sgd_;
   int64_t backwards_ = 0;
+  bool held_ = false;
 };
 
 // An optimizer of torch's in a collective job. Owns it; stays where it was made.
@@ -165,6 +169,7 @@ class CollectiveOptimizer {
     for (auto& group : optimizer_->param_groups()) group.options().set_lr(rate);
   }
 
+  OptimizerSteps& steps() { return *steps_; }
   O& optimizer() { return *optimizer_; }
   const O& optimizer() const { return *optimizer_; }
 

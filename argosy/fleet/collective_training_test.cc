@@ -184,5 +184,36 @@ TEST(Collective, QuestionsBeforeInitSaySo) {
   EXPECT_THROW(init({.is_collective = false}), Error);
 }
 
+// A job is what is passed: one of two processes and one of this process alone, side by side, have their own group and models.
+TEST(CollectiveJob, TwoInOneProcessKnowNothingOfEachOther) {
+  expect_ranks(2, [](const RankInfo& place) {
+    CollectiveJob both, alone;
+    both.announce(place, Settings());
+    alone.announce(RankInfo{}, Settings());
+    const auto sum_in = [](CollectiveJob& job, double value) {
+      std::vector<double> values = {value};
+      peers_of(job)->all_reduce(values, "sum");
+      return values[0];
+    };
+    const int own = place.rank + 1;
+    require(sum_in(both, own) == 3, "the job of two adds up both");
+    require(sum_in(alone, own) == own, "the job of one has its own number only");
+
+    const auto gradient_in = [own](CollectiveJob& job) {
+      auto model = distributed_model(torch::nn::Linear(1, 1), {}, job);
+      model(at::full({1, 1}, static_cast<float>(own))).sum().backward();
+      require(job.models().size() == 1, "a job has its own models only");
+      return model->weight.grad().item<float>();
+    };
+    require(gradient_in(both) == 1.5f, "the mean over the job of two");
+    require(gradient_in(alone) == static_cast<float>(own), "its own gradient");
+
+    require(alone.leave(), "it had met");
+    require(sum_in(both, 1) == 2, "the other job goes on");
+    require(!met(), "the job of the process is neither of them");
+    both.leave();
+  });
+}
+
 }  // namespace
 }  // namespace argosy::fleet

@@ -1,6 +1,7 @@
 #include "argosy/fleet/executor.h"
 
 #include "argosy/base/error.h"
+#include "argosy/base/settings.h"
 
 namespace argosy {
 namespace {
@@ -18,6 +19,11 @@ engine::TrainOptions trainer_options(const DatasetRunOptions& options) {
 }
 
 }  // namespace
+
+Executor::Executor(ExecutorOptions options, std::shared_ptr<const engine::Context> context)
+    : runner_(options, std::move(context)) {
+  throw_if_error(check_variable_names());
+}
 
 std::vector<Value> Executor::run(const std::shared_ptr<Program>& program, const Feed& feed, const std::vector<Variable>& fetch,
                                  Scope* scope) {

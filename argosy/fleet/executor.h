@@ -41,8 +41,8 @@ struct DatasetRunOptions {
 class Executor {
  public:
   // `context`: of the job whose programs it runs (Fleet::context()).
-  explicit Executor(ExecutorOptions options = {}, std::shared_ptr<const engine::Context> context = fleet::process_context())
-      : runner_(options, std::move(context)) {}
+  // An ARGOSY_* variable that does not exist is an error here.
+  explicit Executor(ExecutorOptions options = {}, std::shared_ptr<const engine::Context> context = fleet::process_context());
 
   std::vector<Value> run(const std::shared_ptr<Program>& program, const Feed& feed = {}, const std::vector<Variable>& fetch = {},
                          Scope* scope = nullptr);

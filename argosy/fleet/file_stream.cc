@@ -1,16 +1,14 @@
 #include "argosy/fleet/file_stream.h"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <random>
-#include <thread>
 #include <utility>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/error.h"
 #include "argosy/base/text.h"
 #include "argosy/base/wait_check.h"
+#include "argosy/data/object_store.h"
 #include "argosy/fleet/fleet.h"
 
 namespace argosy::fleet {
@@ -23,7 +21,7 @@ const Fleet& fleet_of(const FileStreamOptions& options) { return options.fleet !
 
 // A worker that is lost after the others had finished a list leaves files of it that nobody has trained.
 Status check_losses(const Fleet& job, const std::vector<std::string>& parts) {
-  if (!job.initialised() || std::ranges::none_of(parts, &std::string::empty)) return {};
+  if (!job.distributed() || std::ranges::none_of(parts, &std::string::empty)) return {};
   for (const ps::OpenPass& open : job.ledger().open) {
     if (!open.lost || (open.files_left == 0 && (open.batches == 0 || open.files_handed_on > 0))) continue;
     return Status::data_loss(
@@ -50,7 +48,10 @@ std::vector<std::string> FileStream::next() {
     const Agreed agreed = agree(news, idle);
     if (agreed.live && agreed.first && std::exchange(unsettled_, false)) throw_if_error(settle());
     live_ = agreed.live;
-    if (agreed.ended) return {};
+    if (agreed.ended) {
+      throw_if_error(end(agreed.plan));
+      return {};
+    }
     std::vector<std::string> files = value_or_throw(take(agreed.plan));
     unsettled_ = unsettled_ || agreed.anything;
     if (agreed.anything) return files;
@@ -60,11 +61,12 @@ std::vector<std::string> FileStream::next() {
 Result<FileStream::News> FileStream::wait_for_news(bool& idle) {
   const Deadline deadline = Deadline::after_seconds(options_.idle_seconds);
   for (;;) {
-    ASSIGN_OR_RETURN(News news, look());
-    idle = !news.anything && deadline.passed();
+    const bool silent = deadline.passed();
+    ASSIGN_OR_RETURN(News news, look(silent));
+    idle = !news.anything && silent;
     if (news.anything || idle) return news;
-    if (wait_cancelled()) return Status::cancelled("the wait for new data was interrupted");
-    std::this_thread::sleep_for(std::chrono::duration<double>(options_.poll_seconds));  // nobody says when there is more
+    if (!pause_unless_cancelled(options_.poll_seconds, deadline))
+      return Status::cancelled("the wait for new data was interrupted");
   }
 }
 
@@ -72,9 +74,10 @@ FileStream::Agreed FileStream::agree(const News& news, bool idle) const {
   const char state = news.anything ? kNews : idle ? kIdle : kNothing;
   const std::string mine = nonce_ + state + news.plan;
   const Fleet& job = fleet_of(options_);
-  const bool alone = !job.initialised() || job.worker_num() == 1;
-  const std::vector<std::string> parts = job.initialised() ? job.util().all_gather(mine) : std::vector{mine};
-  const size_t me = alone ? 0 : static_cast<size_t>(job.worker_index());
+  const bool one = !job.initialised() || job.worker_num() == 1;
+  const bool alone = one && !job.distributed();  // nobody else reads, and no servers keep what was agreed upon
+  const std::vector<std::string> parts = alone ? std::vector{mine} : job.util().all_gather(mine);
+  const size_t me = one ? 0 : static_cast<size_t>(job.worker_index());
   throw_if_error(check_losses(job, parts));
   // The first worker that has news decides, or else the first one that is there.
   size_t chosen = parts.size();
@@ -94,12 +97,8 @@ FileStream::Agreed FileStream::agree(const News& news, bool idle) const {
           .first = chosen == me};
 }
 
-Result<FileStream::News> FolderStream::look() {
-  ::glob_t found{};
-  const int failed = ::glob(settings_.pattern.c_str(), 0, nullptr, &found);
-  const std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
-  ::globfree(&found);
-  if (failed != 0 && failed != GLOB_NOMATCH) return Status::unavailable("the files '{}' could not be listed", settings_.pattern);
+Result<FileStream::News> FolderStream::look(bool) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, data::matching_files(settings_.pattern));
   std::vector<std::string> fresh;
   for (const std::string& path : paths) {
     if (!taken_.contains(path) && path.find('\n') == std::string::npos) fresh.push_back(path);

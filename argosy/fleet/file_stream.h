@@ -3,11 +3,17 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "argosy/base/status.h"
+
+namespace argosy::data {
+class MessageLog;
+struct PartitionOffsets;
+}  // namespace argosy::data
 
 namespace argosy::fleet {
 
@@ -42,9 +48,12 @@ class FileStream {
     std::string plan;      // what a pass would read now
     bool anything = false;  // whether that is more than nothing
   };
-  virtual Result<News> look() = 0;
+  // `silent`: there was no news for idle_seconds, and where there is none now the stream ends.
+  virtual Result<News> look(bool silent) = 0;
   // What was agreed upon, perhaps another worker's news.
   virtual Result<std::vector<std::string>> take(const std::string& plan) = 0;
+  // The stream has ended, with this plan of nothing.
+  virtual Status end(const std::string&) { return {}; }
   // All workers have trained what was taken so far. By one of them.
   virtual Status settle() { return {}; }
 
@@ -73,44 +82,78 @@ struct MessageStreamOptions {
   int64_t most = 1'000'000;       // messages of one partition in a pass
   int64_t range = 50'000;         // of which so many are one file of the list
   double broker_seconds = 60;     // that brokers may be away
+  double every_seconds = 0;  // the length of windows of event time, after each of which as_of() says so; 0: there are none
+  double late_seconds = 10;  // with windows: a partition without later messages has all of a window so long after its end
   FileStreamOptions stream;
 };
 
 // Messages of a Kafka topic, each a line of text (see DatasetOptions). A file of the list is a range of offsets of one partition
 // (data/message_log.h): the offsets are the numbers of its lines, by which the servers know what they have. Offsets are committed
 // to the brokers once the servers have all before them.
+//
+// With every_seconds no list goes beyond the end T of a window of event time, the time in the messages' timestamps (multiples of
+// every_seconds since 1970, in UTC), before all messages of the window are taken. These are, partition by partition, those before
+// the first one of T or later. Where a partition has no such message yet, they are those that are there late_seconds after T by
+// this machine's clock, or when nothing has come for idle_seconds. What comes after them with an earlier time is late, and
+// belongs to the next window.
 class MessageStream : public FileStream {
  public:
   explicit MessageStream(MessageStreamOptions options);
+  // Of a topic that is open.
+  MessageStream(MessageStreamOptions options, std::unique_ptr<data::MessageLog> log);
   ~MessageStream() override;
 
+  // The end T of a window, in milliseconds since 1970, where the list that next() gave last begins another one: before that list
+  // is trained, the model has exactly the messages before T. Once the stream has ended: where it has all of the last window. The
+  // same in all workers, and in one that is started again.
+  std::optional<int64_t> as_of() const { return as_of_; }
+
  private:
-  Result<News> look() override;
+  struct Range;
+  struct Window;
+  // Messages before `offset` are before the end of the window; `time`: that of the first one which is not, where it is known.
+  struct Ahead {
+    int64_t end_of_window = 0, offset = 0;
+    std::optional<int64_t> time = {};
+  };
+
+  Result<News> look(bool silent) override;
   Result<std::vector<std::string>> take(const std::string& plan) override;
+  Status end(const std::string& plan) override;
   Status settle() override;
   Status connect();
-  Result<int64_t> first_offset(int32_t partition, int64_t first, int64_t end);
+  Result<std::vector<Range>> new_messages();
+  Result<int64_t> first_offset(const data::PartitionOffsets& there, bool later);
+  static bool nothing_in(const std::vector<Range>& ranges);
+  // Event time.
+  Result<Window> cut(std::vector<Range>& ranges, bool silent);
+  Result<bool> cut_before(std::vector<Range>& ranges, int64_t time, bool silent);
+  Result<std::optional<int64_t>> next_window(const std::vector<Range>& ranges, bool silent);
+  Result<Window> read_window(const std::string& line) const;
 
-  struct Log;
   const MessageStreamOptions settings_;
-  std::unique_ptr<Log> log_;
-  std::map<int32_t, int64_t> next_;  // by partition: behind what was taken
+  std::unique_ptr<data::MessageLog> log_;
+  std::map<int32_t, int64_t> next_;   // by partition: behind what was taken
+  std::map<int32_t, int64_t> begin_;  // by partition: where this worker would begin
+  int64_t window_end_ = 0;           // of the window that is being taken; 0: there is none yet
+  std::optional<int64_t> as_of_;
+  std::map<int32_t, Ahead> ahead_;   // by partition: where the window ends, as far as that is known
 };
 
 struct FolderStreamOptions {
-  std::string pattern;  // of a shell: "incoming/part-*"
+  std::string pattern;  // of a shell: "incoming/part-*", "s3://bucket/incoming/part-*"
   int64_t most = 1000;  // files in a pass
   FileStreamOptions stream;
 };
 
 // Files that appear: those that match a pattern and were not there before, by their names. A file is whole when it gets its name:
-// it is written under another one (which the pattern does not match) and renamed.
+// it is written under another one (which the pattern does not match) and renamed; an object is whole when it is there.
 class FolderStream : public FileStream {
  public:
   explicit FolderStream(FolderStreamOptions options) : FileStream(options.stream), settings_(std::move(options)) {}
 
  private:
-  Result<News> look() override;
+  Result<News> look(bool silent) override;
   Result<std::vector<std::string>> take(const std::string& plan) override;
 
   const FolderStreamOptions settings_;

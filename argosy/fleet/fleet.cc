@@ -107,7 +107,7 @@ void Fleet::save_snapshot(const std::string& folder, const std::string& kind) co
   const auto save = [&](uint64_t number) -> Result<std::string> {
     RETURN_IF_ERROR(worker.refresh());
     ASSIGN_OR_RETURN(const auto parts, worker.client().save_snapshot(folder, parsed, {}, number));
-    for (const ps::SnapshotPart& part : parts)
+    for (const ps::ServerSnapshotPart& part : parts)
       log_info("snapshot '{}': {} with {} rows, {} bytes; pushes waited {:.3f} s", folder, part.part, part.rows, part.bytes,
                part.pause_seconds);
     return std::string();
@@ -118,7 +118,7 @@ void Fleet::save_snapshot(const std::string& folder, const std::string& kind) co
 void Fleet::load_snapshot(const std::string& folder) const {
   RemoteWorker& worker = connection("load_snapshot()");
   const auto load = [&](uint64_t number) -> Result<std::string> {
-    ASSIGN_OR_RETURN(const ps::LoadReport report, worker.client().load_snapshot(folder, number));
+    ASSIGN_OR_RETURN(const ps::SnapshotLoadReport report, worker.client().load_snapshot(folder, number));
     for (const ps::LoadedTable& table : report.tables)
       log_info("snapshot '{}': table '{}': {}", folder, table.table,
                table.missing  ? "not there, starts anew"

@@ -49,6 +49,7 @@ class Fleet {
   ~Fleet();
   void init(RoleInfo role);
   bool initialised() const { return role_.has_value(); }
+  bool distributed() const { return job_ != nullptr; }  // a program is shared with servers: distribute() was called
 
   bool is_first_worker() const { return is_worker() && role().index == 0; }
   bool is_worker() const { return role().role == Role::worker; }
@@ -97,7 +98,7 @@ class Fleet {
   void global_shuffle(data::InMemoryDataset& dataset, uint64_t seed) const;
 
   Util util() const { return Util(role_, peers()); }
-  std::shared_ptr<const Peers> peers() const;  // those of this Fleet's job, while it lives
+  std::shared_ptr<const JobPeers> peers() const;  // those of this Fleet's job, while it lives
   const RoleInfo& role() const;
   const std::shared_ptr<engine::Context>& context() const { return options_.context; }
   // This worker's connection. An error where the process is no worker, or nothing has been distributed.

@@ -148,7 +148,7 @@ Result<engine::LoadReport> load_snapshot(ps::Server& server, const Plan& plan, c
     return Status::invalid_argument("it is a snapshot, which has '{}' together with the parameter '{}': name that", name,
                                     plan.spec.tables[static_cast<size_t>(plan.states.find(name)->second.table)].name);
   }
-  ASSIGN_OR_RETURN(const ps::LoadReport found, server.load_snapshot(folder, names));
+  ASSIGN_OR_RETURN(const ps::SnapshotLoadReport found, server.load_snapshot(folder, names));
   engine::LoadReport report;
   for (const ps::LoadedTable& table : found.tables)
     (table.missing ? report.missing : table.unused ? report.unused : report.loaded).push_back(table.table);

@@ -1,11 +1,10 @@
 #include "argosy/fleet/make_dataset.h"
 
-#include <glob.h>
-
 #include <algorithm>
 
 #include "argosy/base/error.h"
 #include "argosy/data/message_log.h"
+#include "argosy/data/object_store.h"
 #include "argosy/engine/train/column_value.h"
 #include "argosy/fleet/file_handout.h"
 #include "argosy/fleet/fleet.h"
@@ -55,10 +54,7 @@ std::shared_ptr<const Vocabulary> count_words(const data::VocabularyOptions& opt
 }
 
 std::vector<std::string> glob(const std::string& pattern) {
-  ::glob_t found{};
-  const int failed = ::glob(pattern.c_str(), 0, nullptr, &found);
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
-  ::globfree(&found);
+  std::vector<std::string> paths = value_or_throw(data::matching_files(pattern));
   if (paths.empty()) throw Error(Status::not_found("no file matches '{}'", pattern));
   return paths;
 }

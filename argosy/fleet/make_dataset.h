@@ -77,7 +77,8 @@ std::vector<graph::Variable> inputs(const Parts&... parts) {
   return all;
 }
 
-// The paths that match a shell pattern, sorted. No match is an error that names the pattern.
+// The paths that match a shell pattern, sorted; of a URI, such as s3://bucket/day=*/part-*, the objects. No match is an error
+// that names the pattern.
 std::vector<std::string> glob(const std::string& pattern);
 
 }  // namespace argosy

@@ -66,11 +66,11 @@ bool uses_running_statistics(const OpDesc& op) {
 // Same on every process of a job, and another for each table.
 uint64_t seed_of(const std::string& table, int64_t given) { return mix64(table, static_cast<uint64_t>(given)); }
 
-Result<ps::Initializer> row_initializer(const OpDesc* op, const std::string& table, int32_t program_seed) {
-  using Kind = ps::Initializer::Kind;
+Result<ps::RowInitializer> row_initializer(const OpDesc* op, const std::string& table, int32_t program_seed) {
+  using Kind = ps::RowInitializer::Kind;
   if (op == nullptr) return Status::failed_precondition("the startup program has no first values for '{}'", table);
   const int32_t seed = op->attribute_or<int32_t>("seed", 0);
-  ps::Initializer init{.seed = seed_of(table, seed != 0 ? seed : program_seed)};
+  ps::RowInitializer init{.seed = seed_of(table, seed != 0 ? seed : program_seed)};
   if (op->type == "fill_constant") {
     init.a = op->attribute_or<float>("value", 0);
   } else if (op->type == "uniform_random") {
@@ -351,7 +351,11 @@ void add_states(Plan& plan, int table, const graph::Block& block, const OpDesc& 
   for (size_t slot = 0; slot < states.size(); ++slot) {
     const auto* names = update.inputs.find(states[slot].op_slot);
     const VarDesc* variable = names == nullptr ? nullptr : block.find_var(names->front());
-    if (variable != nullptr) plan.states[variable->name] = {.table = table, .slot = slot, .shape = variable->shape};
+    if (variable == nullptr) continue;
+    if (plan.spec.mode == ps::Mode::geo)
+      plan.worker_states.insert(variable->name);
+    else
+      plan.states[variable->name] = {.table = table, .slot = slot, .shape = variable->shape};
   }
 }
 
@@ -385,7 +389,9 @@ std::string Plan::text() const {
 
 Result<Plan> make_plan(const graph::Program& main, const graph::Program& startup, ps::Mode mode, int workers) {
   ASSIGN_OR_RETURN(Plan plan, Planner(main, startup, mode, workers).run());
-  for (const graph::VarDesc* variable : main.persistables()) plan.persistables.push_back(variable->name);
+  for (const graph::VarDesc* variable : main.persistables()) {
+    if (!plan.worker_states.contains(variable->name)) plan.persistables.push_back(variable->name);
+  }
   std::sort(plan.persistables.begin(), plan.persistables.end());
   return plan;
 }

@@ -28,6 +28,8 @@ struct Plan {
   std::vector<ps::NormClip> norm_clips;
   std::vector<ps::TableValueClip> value_clips;  // of modes other than sync
   std::map<std::string, State, std::less<>> states;  // by the variable's name
+  // Geo: the accumulators' variables. Each worker's communicator keeps its own, so no program has them and no model either.
+  std::set<std::string, std::less<>> worker_states;
   std::map<int, std::pair<std::string, std::string>> show_click;  // by table: the variables that count its samples
   std::vector<std::string> gradients;  // of each table; empty for a parameter that is not trained
   std::string learning_rate;           // the variable of a constant rate; empty for a schedule
@@ -42,7 +44,7 @@ struct Plan {
 // compute, an element type other than float32, …) is an error that names it.
 Result<Plan> make_plan(const graph::Program& main, const graph::Program& startup, ps::Mode mode, int workers);
 
-// Notes the state variables of a table that `update` keeps.
+// Notes the state variables of a table that `update` keeps. REQUIRES: plan.spec.mode is the job's.
 void add_states(Plan& plan, int table, const graph::Block& block, const graph::OpDesc& update);
 
 // Makes a worker's programs of a job: `main` computes gradients and sends them; `startup` makes no tables and no optimizer

@@ -40,9 +40,9 @@ bool writes_any(const OpDesc& op, const std::set<std::string>& names) {
   return std::any_of(outputs.begin(), outputs.end(), [&](const std::string& name) { return names.contains(name); });
 }
 
-// Variables that only servers have.
-std::set<std::string> server_only(const Plan& plan) {
-  std::set<std::string> names;
+// Variables that a worker's scope has not: those of servers, and what the communicator keeps.
+std::set<std::string> not_in_scope(const Plan& plan) {
+  std::set<std::string> names(plan.worker_states.begin(), plan.worker_states.end());
   for (const ps::TableSpec& table : plan.spec.tables) {
     if (table.sparse) names.insert(table.name);
   }
@@ -96,6 +96,7 @@ Result<std::string> from_hex(std::string_view text) {
 Status make_worker_programs(const Plan& plan, const std::string& job, graph::Program& main, graph::Program& startup) {
   remove_ops(main.global_block(), [&](const OpDesc& op) { return moves_to_servers(plan, op); });
   give_statistics(plan, main.global_block());
+  for (const std::string& name : plan.worker_states) main.global_block().find_var(name)->persistable = false;
   OpDesc send = rpc_op(engine::kSendOp, job);
   OpDesc receive = rpc_op(engine::kReceiveOp, job);
   std::vector<std::string> parameters;
@@ -119,7 +120,7 @@ Status make_worker_programs(const Plan& plan, const std::string& job, graph::Pro
   send.attributes["parameters"] = std::move(parameters);
   main.global_block().append_op_unchecked(std::move(send));
   main.touch();
-  const std::set<std::string> gone = server_only(plan);
+  const std::set<std::string> gone = not_in_scope(plan);
   remove_ops(startup.global_block(), [&](const OpDesc& op) { return writes_any(op, gone); });
   startup.global_block().append_op_unchecked(std::move(receive));
   startup.touch();
@@ -177,7 +178,7 @@ Result<Plan> plan_of_server_program(const graph::Program& program, const OpDesc&
 
 std::shared_ptr<graph::Program> make_server_startup(const Plan& plan, const graph::Program& startup) {
   auto program = startup.clone(false);
-  const std::set<std::string> gone = server_only(plan);
+  const std::set<std::string> gone = not_in_scope(plan);
   std::set<std::string> dense;
   for (const ps::TableSpec& table : plan.spec.tables) {
     if (!table.sparse) dense.insert(table.name);

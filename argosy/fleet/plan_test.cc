@@ -57,7 +57,7 @@ TEST_F(PlanTest, SparseLookupsMakeRowTablesAndTheRestIsDense) {
   EXPECT_TRUE(rows.sparse);
   EXPECT_EQ(rows.width, 4u);
   EXPECT_EQ(rows.declared_rows, 100u);
-  EXPECT_EQ(rows.initializer.kind, ps::Initializer::Kind::uniform);
+  EXPECT_EQ(rows.initializer.kind, ps::RowInitializer::Kind::uniform);
   EXPECT_EQ(rows.initializer.a, -0.5f);
   EXPECT_EQ(rows.rule, "adam");
   EXPECT_EQ(rows.hyper_parameters.at("beta1"), 0.8f);
@@ -187,9 +187,19 @@ TEST_F(PlanTest, WhatServersCannotDoIsRefusedByName) {
   EXPECT_THAT(value_or_throw(plan(optim::SGD{.learning_rate = 0.1}, ps::Mode::geo)).spec.tables[0].geo, true);
 }
 
-TEST_F(PlanTest, GeoTrainsWithSgdOnly) {
-  EXPECT_THAT(plan(optim::Adam{.learning_rate = 0.1}, ps::Mode::geo).status().message(),
-              ::testing::AllOf(HasSubstr("'emb'"), HasSubstr("'adam'"), HasSubstr("sgd only")));
+// Moments are in each worker's copy: servers know nothing of them, and neither does what is saved.
+TEST_F(PlanTest, InGeoModeAnOptimizersStateIsTheWorkers) {
+  const Plan made = value_or_throw(plan(optim::Adam{.learning_rate = 0.1}, ps::Mode::geo));
+  EXPECT_EQ(table(made, "emb").rule, "adam");
+  EXPECT_TRUE(made.states.empty());
+  EXPECT_TRUE(made.worker_states.contains("emb_moment1_0"));
+  for (const std::string& name : made.persistables) EXPECT_FALSE(made.worker_states.contains(name)) << name;
+  EXPECT_NE(std::ranges::find(made.persistables, "emb"), made.persistables.end());
+}
+
+TEST_F(PlanTest, GeoRefusesRulesThatNeedAWholeParameter) {
+  EXPECT_THAT(plan(optim::Lamb{.learning_rate = 0.1}, ps::Mode::geo).status().message(),
+              ::testing::AllOf(HasSubstr("'emb'"), HasSubstr("'lamb'"), HasSubstr("geo")));
 }
 
 TEST_F(PlanTest, EntriesSayWhichKeysGetARow) {

@@ -7,7 +7,7 @@ namespace {
 
 struct Process {
   std::optional<RoleInfo> role;
-  std::shared_ptr<const Peers> peers;
+  std::shared_ptr<const JobPeers> peers;
 };
 
 Process& process() {
@@ -17,7 +17,7 @@ Process& process() {
 
 }  // namespace
 
-void set_process(RoleInfo role, std::shared_ptr<const Peers> peers) {
+void set_process(RoleInfo role, std::shared_ptr<const JobPeers> peers) {
   name_log_after(role);
   process() = {std::move(role), std::move(peers)};
 }

@@ -11,7 +11,7 @@ namespace argosy::fleet {
 
 // Who this process is and how it talks with the others: what init() said last, of either kind of job. The questions below are
 // answered from it; each is an argosy::Error before init(), or where it makes no sense for the role. Thread-compatible.
-void set_process(RoleInfo role, std::shared_ptr<const Peers> peers);
+void set_process(RoleInfo role, std::shared_ptr<const JobPeers> peers);
 const RoleInfo& this_role();
 
 bool is_first_worker();

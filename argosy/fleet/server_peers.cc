@@ -21,7 +21,7 @@ Result<ps::Reduce> reduce_of(const std::string& mode) {
 }
 
 // Through the servers that a Fleet's worker is connected with.
-class ServerPeers final : public Peers {
+class ServerPeers final : public JobPeers {
  public:
   explicit ServerPeers(const Fleet& fleet) : fleet_(fleet) {}
 
@@ -64,7 +64,7 @@ class ServerPeers final : public Peers {
 
 }  // namespace
 
-std::shared_ptr<const Peers> Fleet::peers() const { return std::make_shared<ServerPeers>(*this); }
+std::shared_ptr<const JobPeers> Fleet::peers() const { return std::make_shared<ServerPeers>(*this); }
 
 double global_auc(const Fleet& fleet, const Scope& scope, const std::string& stat_pos, const std::string& stat_neg) {
   RemoteWorker& worker = fleet.connection("global_auc()");

@@ -12,7 +12,7 @@ const RoleInfo& Util::role() const {
   return *role_;
 }
 
-const Peers& Util::peers() const {
+const JobPeers& Util::peers() const {
   role();
   return *peers_;
 }

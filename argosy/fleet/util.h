@@ -13,9 +13,9 @@ namespace argosy::fleet {
 
 // How the workers of a job talk with each other: through the servers, or as a collective group. Throws argosy::Error.
 // Thread-compatible.
-class Peers {
+class JobPeers {
  public:
-  virtual ~Peers() = default;
+  virtual ~JobPeers() = default;
   virtual void barrier() const = 0;
   virtual void all_reduce(std::vector<double>& values, const std::string& mode) const = 0;
   virtual void all_reduce(std::vector<int64_t>& values, const std::string& mode) const = 0;
@@ -28,7 +28,7 @@ class Peers {
 class Util {
  public:
   // A process before init() has neither role nor peers, and is alone.
-  Util(std::optional<RoleInfo> role, std::shared_ptr<const Peers> peers) : role_(std::move(role)), peers_(std::move(peers)) {}
+  Util(std::optional<RoleInfo> role, std::shared_ptr<const JobPeers> peers) : role_(std::move(role)), peers_(std::move(peers)) {}
 
   // This worker's part of a list of files: consecutive ones, sizes differing by one at most. All of it before init().
   std::vector<std::string> get_file_shard(const std::vector<std::string>& files) const;
@@ -46,10 +46,10 @@ class Util {
 
  private:
   const RoleInfo& role() const;
-  const Peers& peers() const;
+  const JobPeers& peers() const;
 
   std::optional<RoleInfo> role_;
-  std::shared_ptr<const Peers> peers_;
+  std::shared_ptr<const JobPeers> peers_;
 };
 
 }  // namespace argosy::fleet

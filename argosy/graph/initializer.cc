@@ -69,8 +69,8 @@ Initializer truncated_normal_initializer(float mean, float deviation, int32_t se
 Initializer xavier_initializer(bool uniform, float fan_in, float fan_out, int32_t seed) {
   return {.kind = Initializer::Kind::xavier, .seed = seed, .uniform = uniform, .fan_in = fan_in, .fan_out = fan_out};
 }
-Initializer msra_initializer(bool uniform, float fan_in, int32_t seed) {
-  return {.kind = Initializer::Kind::msra, .seed = seed, .uniform = uniform, .fan_in = fan_in};
+Initializer msra_initializer(bool uniform, float fan_in, int32_t seed, double gain) {
+  return {.kind = Initializer::Kind::msra, .seed = seed, .uniform = uniform, .fan_in = fan_in, .gain = gain};
 }
 Initializer values_initializer(std::vector<float> values) {
   return {.kind = Initializer::Kind::values, .values = std::move(values)};
@@ -86,7 +86,7 @@ OpDesc init_op(const Initializer& init, const VarDesc& variable) {
     case Kind::normal: return normal_op("gaussian_random", variable, init.a, init.b, init.seed);
     case Kind::truncated_normal: return normal_op("truncated_gaussian_random", variable, init.a, init.b, init.seed);
     case Kind::xavier: return scaled_op(init, variable, 2.0 / (fans.in + fans.out));
-    case Kind::msra: return scaled_op(init, variable, 2.0 / fans.in);
+    case Kind::msra: return scaled_op(init, variable, (init.gain > 0 ? init.gain * init.gain : 2.0) / fans.in);
     case Kind::constant: break;
     case Kind::values: {
       OpDesc op = fill_op("assign_value", variable);

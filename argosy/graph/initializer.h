@@ -21,6 +21,7 @@ struct Initializer {
   int32_t seed = 0;            // 0: the program's seed
   bool uniform = true;         // xavier, msra: from a uniform or a normal distribution
   float fan_in = 0, fan_out = 0;  // xavier, msra: 0 means from the shape
+  double gain = 0;             // msra: what its deviation is multiplied by; 0: sqrt(2), of relu
   std::vector<float> values;   // Kind::values
 };
 
@@ -29,7 +30,7 @@ Initializer uniform_initializer(float low = -1.0f, float high = 1.0f, int32_t se
 Initializer normal_initializer(float mean = 0.0f, float deviation = 1.0f, int32_t seed = 0);
 Initializer truncated_normal_initializer(float mean = 0.0f, float deviation = 1.0f, int32_t seed = 0);
 Initializer xavier_initializer(bool uniform = true, float fan_in = 0, float fan_out = 0, int32_t seed = 0);
-Initializer msra_initializer(bool uniform = true, float fan_in = 0, int32_t seed = 0);
+Initializer msra_initializer(bool uniform = true, float fan_in = 0, int32_t seed = 0, double gain = 0);
 Initializer values_initializer(std::vector<float> values);
 
 // The operator that writes the first values of `variable`: fill_constant, uniform_random, gaussian_random,

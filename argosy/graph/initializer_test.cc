@@ -60,6 +60,7 @@ TEST(Initializer, MsraAsPaddleComputesIt) {
   expect_normal(init_op(msra_initializer(false), kMatrix), "gaussian_random", 0, 0.7071067690849304f, 0);
   expect_uniform(init_op(msra_initializer(true, 7, 2), kMatrix), 0.9258201122283936f, 2);
   expect_uniform(init_op(msra_initializer(), kFilter), 0.2828427255153656f, 0);
+  expect_normal(init_op(msra_initializer(false, 4, 0, 5.0 / 3), kMatrix), "gaussian_random", 0, 0.8333333134651184f, 0);
 }
 
 TEST(Initializer, ValuesGoToTheAttributeOfTheirType) {

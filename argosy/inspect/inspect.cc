@@ -65,8 +65,10 @@ Result<std::string> tensors_text(const SavedTensors& tensors) {
 // What the values of a model were trained on, where its folder says it.
 Result<std::string> ledger_text(const fs::path& path) {
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
-  if (!fs::exists(folder / "__ledger__")) return std::string();
-  ASSIGN_OR_RETURN(const std::string ledger, read_file(folder / "__ledger__"));
+  const fs::path of_prefix = fs::path(path).replace_extension(".pdledger");  // of fluid.save
+  const fs::path file = fs::is_regular_file(of_prefix) ? of_prefix : folder / "__ledger__";
+  if (!fs::exists(file)) return std::string();
+  ASSIGN_OR_RETURN(const std::string ledger, read_file(file));
   return "ledger:\n" + ledger + "\n";
 }
 

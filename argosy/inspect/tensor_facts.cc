@@ -102,13 +102,13 @@ std::string difference_of(const graph::TensorFile& a, const graph::TensorFile& b
   int64_t rows = 0, first = -1, last = -1, most = 0;
   double largest = -1, squares = 0;
   for (int64_t i = 0; i < elements(a); ++i) {
-    const double by = std::abs(element(a, i) - element(b, i));
-    if (by == 0) continue;
+    const double left = element(a, i), right = element(b, i), by = std::abs(left - right);
+    if (left == right || (std::isnan(left) && std::isnan(right))) continue;
     if (first < 0) first = i / row;
     if (i / row != last) ++rows;
     last = i / row;
     squares += by * by;
-    if (!(by <= largest)) largest = by, most = i;
+    if (!std::isnan(largest) && !(by <= largest)) largest = by, most = i;  // what is no number is more than any
   }
   if (first < 0) return "";  // 0 and -0
   return fmt::format(

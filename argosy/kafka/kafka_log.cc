@@ -17,6 +17,46 @@ struct DestroyTopic {
 // Asked again while brokers are away, until the deadline.
 constexpr int kTryMilliseconds = 2000, kRestMilliseconds = 100;
 
+Status assign(KafkaClient& client, const data::MessageRange& range) {
+  const PartitionList list(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_list_add(list.get(), range.topic.c_str(), range.partition)->offset = range.from;
+  const auto error = rd_kafka_assign(client.handle(), list.get());
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? Status() : client.failed(range.name(), error);
+}
+
+// What a message that is none says: ok where librdkafka tries again. `next`: the offset that is waited for.
+Status check_message(const KafkaClient& client, const data::MessageRange& range, int64_t next,
+                     const rd_kafka_message_t& message) {
+  switch (message.err) {
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+      return Status::data_loss(
+          "{}: the broker does not have offset {} (any more): {}; the topic's retention is shorter than the time until it "
+          "was read, or the topic was made anew",
+          range.name(), next, rd_kafka_message_errstr(&message));
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED: return client.failed(range.name(), message.err);
+    default: return {};
+  }
+}
+
+Status silence(const KafkaClient& client, const data::MessageRange& range, int64_t next, double seconds) {
+  const std::string trouble = client.last_trouble();
+  return Status::deadline_exceeded("{}: timed out waiting for offset {}: no message came for {:.0f} s{}", range.name(), next,
+                                   seconds, trouble.empty() ? "" : "; last trouble: " + trouble);
+}
+
+Result<int64_t> time_of(const data::MessageRange& range, const rd_kafka_message_t& message) {
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const int64_t time = rd_kafka_message_timestamp(&message, &type);
+  if (type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && time >= 0) return time;
+  return Status::invalid_argument(
+      "{}: the message of offset {} has no timestamp, by which every_seconds of a MessageStream makes its windows; leave "
+      "every_seconds out",
+      range.name(), message.offset);
+}
+
 class KafkaLog : public data::MessageLog {
  public:
   KafkaLog(std::unique_ptr<KafkaClient> client, std::string topic, std::string group)
@@ -48,6 +88,19 @@ class KafkaLog : public data::MessageLog {
     return found;
   }
 
+  Result<data::TimedOffset> first_at(int32_t partition, int64_t from, int64_t to, int64_t time, double silence_seconds) override {
+    if (from >= to) return data::TimedOffset{.offset = to, .time = {}};
+    if (times_ == nullptr) {
+      ASSIGN_OR_RETURN(times_, KafkaClient::connect(client_->brokers(), ""));
+    }
+    const data::MessageRange range{
+        .brokers = client_->brokers(), .topic = topic_, .partition = partition, .from = from, .to = to};
+    RETURN_IF_ERROR(assign(*times_, range));
+    auto found = read_times(range, time, silence_seconds);
+    rd_kafka_assign(times_->handle(), nullptr);  // nothing more is fetched
+    return found;
+  }
+
   Status commit(std::span<const data::PartitionOffsets> ends, Deadline deadline) override {
     const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(ends.size())));
     for (const data::PartitionOffsets& end : ends)
@@ -57,6 +110,21 @@ class KafkaLog : public data::MessageLog {
   }
 
  private:
+  Result<data::TimedOffset> read_times(const data::MessageRange& range, int64_t time, double silence_seconds) {
+    for (Deadline deadline = Deadline::after_seconds(silence_seconds);;) {
+      const Message message(rd_kafka_consumer_poll(times_->handle(), kRestMilliseconds));
+      if (message == nullptr && deadline.passed()) return silence(*times_, range, range.from, silence_seconds);
+      if (message == nullptr || message->partition != range.partition) continue;
+      const bool good = message->err == RD_KAFKA_RESP_ERR_NO_ERROR, end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+      if ((good || end) && message->offset >= range.to) return data::TimedOffset{.offset = range.to, .time = {}};
+      if (!good && !end) RETURN_IF_ERROR(check_message(*times_, range, range.from, *message));
+      if (!good) continue;
+      deadline = Deadline::after_seconds(silence_seconds);
+      ASSIGN_OR_RETURN(const int64_t of_message, time_of(range, *message));
+      if (of_message >= time) return data::TimedOffset{.offset = message->offset, .time = of_message};
+    }
+  }
+
   // What may pass: a broker that is away, a leader that is being chosen.
   template <typename Call>
   Status again(Deadline deadline, const std::string& what, Call&& call) {
@@ -92,6 +160,7 @@ class KafkaLog : public data::MessageLog {
   }
 
   const std::unique_ptr<KafkaClient> client_;
+  std::unique_ptr<KafkaClient> times_;  // reads messages for their times; null: nobody has asked
   const std::string topic_, group_;
 };
 
@@ -99,13 +168,6 @@ class RangeStream : public data::ByteStream {
  public:
   RangeStream(std::unique_ptr<KafkaClient> client, const data::MessageRange& range, const data::StopSignal& stop)
       : client_(std::move(client)), range_(range), stop_(stop), next_(range.from) {}
-
-  Status assign() {
-    const PartitionList list(rd_kafka_topic_partition_list_new(1));
-    rd_kafka_topic_partition_list_add(list.get(), range_.topic.c_str(), range_.partition)->offset = range_.from;
-    const auto error = rd_kafka_assign(client_->handle(), list.get());
-    return error == RD_KAFKA_RESP_ERR_NO_ERROR ? Status() : client_->failed(range_.name(), error);
-  }
 
   Result<size_t> read(std::span<char> room) override {
     size_t filled = 0;
@@ -137,7 +199,7 @@ class RangeStream : public data::ByteStream {
       if (message != nullptr) RETURN_IF_ERROR(take(*message));
       if (!text_.empty()) return true;
       if (message == nullptr && seconds <= 0) return false;
-      if (message == nullptr && deadline.passed()) return silence(seconds);
+      if (message == nullptr && deadline.passed()) return silence(*client_, range_, next_, seconds);
     }
     return !text_.empty();
   }
@@ -153,16 +215,7 @@ class RangeStream : public data::ByteStream {
         // The end of the partition: what lacks before it is no message. A broker whose end lies before ours is not up to date.
         if (message.offset >= range_.to) pass_over(range_.to);
         return {};
-      case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-      case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
-        return Status::data_loss(
-            "{}: the broker does not have offset {} (any more): {}; the topic's retention is shorter than the time until it "
-            "was read, or the topic was made anew",
-            range_.name(), next_, rd_kafka_message_errstr(&message));
-      case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
-      case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-      case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED: return client_->failed(range_.name(), message.err);
-      default: return {};  // librdkafka tries again, and the wait has a deadline
+      default: return check_message(*client_, range_, next_, message);
     }
   }
 
@@ -176,11 +229,6 @@ class RangeStream : public data::ByteStream {
     std::replace(text_.begin() + static_cast<std::ptrdiff_t>(at), text_.end(), '\n', ' ');
     text_ += '\n';
     ++next_;
-  }
-  Status silence(double seconds) const {
-    const std::string trouble = client_->last_trouble();
-    return Status::deadline_exceeded("{}: timed out waiting for offset {}: no message came for {:.0f} s{}", range_.name(), next_,
-                                     seconds, trouble.empty() ? "" : "; last trouble: " + trouble);
   }
 
   const std::unique_ptr<KafkaClient> client_;
@@ -201,9 +249,8 @@ Result<std::unique_ptr<data::MessageLog>> open_log(const std::string& brokers, c
 
 Result<std::unique_ptr<data::ByteStream>> read_range(const data::MessageRange& range, const data::StopSignal& stop) {
   ASSIGN_OR_RETURN(auto client, KafkaClient::connect(range.brokers, ""));
-  auto stream = std::make_unique<RangeStream>(std::move(client), range, stop);
-  RETURN_IF_ERROR(stream->assign());
-  return std::unique_ptr<data::ByteStream>(std::move(stream));
+  RETURN_IF_ERROR(assign(*client, range));
+  return std::unique_ptr<data::ByteStream>(std::make_unique<RangeStream>(std::move(client), range, stop));
 }
 
 }  // namespace argosy::kafka_module

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 namespace argosy::observe {
 namespace {
@@ -60,6 +62,34 @@ TEST_F(DoctorTest, WhatIsNotWellHasACure) {
   EXPECT_FALSE(findings_of("Python")[0].well);
   EXPECT_THAT(findings_of("Python")[0].found, HasSubstr("'/bin/false' cannot be run"));
   EXPECT_FALSE(findings_of("torch")[0].well);
+}
+
+TEST_F(DoctorTest, WhatIsNotInstalledComesWithItsPackageOrItsUse) {
+  const Variable nowhere("PATH", folder_.string());
+  const std::pair<const char*, const char*> wanted[] = {{"C++ compiler", "Debian's g++"},
+                                                        {"MPI", "openmpi-bin"},
+                                                        {"Slurm", "only jobs under srun need it"},
+                                                        {"gdb", "Debian's gdb"}};
+  for (const auto& [what, cure] : wanted) {
+    const Finding finding = findings_of(what).at(0);
+    EXPECT_EQ(finding.found, "none");
+    EXPECT_THAT(finding.cure, HasSubstr(cure));
+    EXPECT_TRUE(finding.well) << "jobs run without " << what;
+  }
+  EXPECT_THAT(findings_of("torch").at(0).cure, HasSubstr("pip install torch=="));
+  EXPECT_THAT(findings_of("package argosy").at(0).cure, HasSubstr("ARGOSY_PYTHON"));
+}
+
+TEST_F(DoctorTest, ALowLimitOfFilesIsTold) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{.rlim_cur = 256, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  const Finding finding = findings_of("open files").at(0);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(finding.well);
+  EXPECT_THAT(finding.found, HasSubstr("256 per process"));
+  EXPECT_THAT(finding.cure, HasSubstr("ulimit -n 4096"));
 }
 
 TEST_F(DoctorTest, AMisspeltVariableIsNamed) {

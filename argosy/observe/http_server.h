@@ -22,7 +22,7 @@ using HttpPages = std::map<std::string, std::function<HttpAnswer()>>;
 
 // Shows a few pages over HTTP, to be read only: GET and HEAD, no request has a body. It listens at one address, whose Host
 // header must be an address, localhost or the host that it was given, so that no page of the web can read it under a name of its
-// own. Two threads answer, few connections wait for them, and a connection that is silent for seconds is closed.
+// own. Four threads answer, few connections wait for them, and a connection that is silent for seconds is closed.
 //
 // Owns the threads "http-accept" and "http-N". The destructor ends them within seconds.
 class HttpServer {

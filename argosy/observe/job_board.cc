@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "argosy/base/text.h"
 
@@ -15,7 +17,11 @@ constexpr size_t kMostEvents = 100, kMostLedgerLines = 50, kMostPoints = 600;
 constexpr double kRateSeconds = 6;   // samples/s is over the last so many
 constexpr double kPointSeconds = 1;  // between two points of the curves, at first
 constexpr double kSlow = 0.5;        // of its peers' speed makes a straggler
+constexpr double kIdleShare = 0.1;   // of a processor: who uses less stands still, but for beats
 constexpr double kSettleSeconds = 3;  // a rate over less than this says little
+
+// The status of a job that somebody has stopped. One whose process was killed otherwise, by a lack of memory say, has failed.
+bool is_stop(int exit_code) { return exit_code == 128 + SIGINT || exit_code == 128 + SIGTERM || exit_code == 128 + SIGHUP; }
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
@@ -186,6 +192,7 @@ void JobBoard::started(size_t process, int64_t pid) {
   row.view.started = now_seconds();
   row.since_report.reset();
   row.points.clear();
+  row.processor.reset();
   since_samples_.restart();
   if (job_.state == "starting") job_.state = "running";
 }
@@ -218,6 +225,7 @@ void JobBoard::take(Row& row, const std::vector<Sample>& samples) {
   if (row.view.follows()) row.tables.clear();  // they are its primary's
   row.histograms = histograms_of(samples);
   if (is_known(row.view.samples)) note_samples(row, row.view.samples);
+  if (row.view.worker && !(row.view.samples > 0)) note_other_work(row);
   if (is_known(row.view.pass_ratio)) note_ratio(row, row.view.pass_ratio);
 }
 
@@ -263,7 +271,7 @@ void JobBoard::stopping(std::string why) {
 void JobBoard::finished(int exit_code) {
   MutexLock lock(mutex_);
   job_.exit_code = exit_code;
-  job_.state = exit_code == 0 ? "ended well" : exit_code > 128 ? "stopped" : "failed";
+  job_.state = exit_code == 0 ? "ended well" : is_stop(exit_code) ? "stopped" : "failed";
   for (Row& row : rows_) {
     if (row.view.state == ProcessView::State::running) row.view.state = ProcessView::State::stopped;
     row.view.samples_per_second = row.view.worker && is_known(row.view.samples) ? 0 : kUnknown;
@@ -298,12 +306,26 @@ JobView JobBoard::summary() const {
   return view;
 }
 
-double JobBoard::stalled_seconds() const {
+JobBoard::Stall JobBoard::stall() const {
   MutexLock lock(mutex_);
-  const auto trains = [](const Row& row) {
-    return row.view.worker && row.view.state == ProcessView::State::running && row.view.samples > 0;
+  const auto reports = [](const Row& row) {
+    return row.view.worker && row.view.state == ProcessView::State::running && row.since_report;
   };
-  return std::ranges::any_of(rows_, trains) ? since_samples_.seconds() : 0;
+  const auto trains = [&](const Row& row) { return reports(row) && row.view.samples > 0; };
+  if (std::ranges::none_of(rows_, reports)) return {};
+  return {.seconds = since_samples_.seconds(), .begun = std::ranges::any_of(rows_, trains)};
+}
+
+void JobBoard::note_other_work(Row& row) {
+  const Point now{SteadyClock::now(), row.view.cpu_seconds};
+  const std::string work = work_text(row.view);
+  bool works = std::exchange(row.last_work, work) != work;
+  if (row.processor && is_known(now.samples)) {
+    const double used = now.samples - row.processor->samples;
+    works |= used > kIdleShare * seconds_between(row.processor->when, now.when);
+  }
+  row.processor = now;
+  if (works) since_samples_.restart();
 }
 
 void JobBoard::tick() {

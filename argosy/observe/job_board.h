@@ -40,8 +40,13 @@ class JobBoard {
   // Adds a point to the curves where it is time; to be called a few times per second.
   void tick();
 
-  // How long no worker that runs has trained a batch, once one had; 0 where none runs, or none has begun.
-  double stalled_seconds() const;
+  // How long no worker that runs has trained a batch. Workers that have counted none yet, or that count none, stand still where
+  // they report, their long work does not go on, and they use next to no processor. 0 where no worker runs that reports.
+  struct Stall {
+    double seconds = 0;
+    bool begun = false;  // one of them had trained a batch
+  };
+  Stall stall() const;
 
   JobView view() const;
   // The workers' histograms, added up: by name, the samples of the buckets as in a report ("le" is the bound).
@@ -57,7 +62,7 @@ class JobBoard {
  private:
   struct Point {
     SteadyClock::time_point when;
-    double samples = 0;
+    double samples = 0;  // or what else is counted
   };
   struct Row {
     ProcessView view;
@@ -67,6 +72,8 @@ class JobBoard {
     std::optional<Stopwatch> since_pass;
     double pass_begin = 0;  // the ratio at which since_pass began
     double last_ratio = 0;
+    std::optional<Point> processor;  // seconds of it, as they were reported last
+    std::string last_work;           // "load 45 %", likewise
     std::map<std::string, TableView> tables;
     std::map<std::string, HistogramSum> histograms;
   };
@@ -74,13 +81,15 @@ class JobBoard {
   void take(Row& row, const std::vector<Sample>& samples) ARGOSY_REQUIRES(mutex_);
   void note_samples(Row& row, double samples) ARGOSY_REQUIRES(mutex_);
   void note_ratio(Row& row, double ratio) ARGOSY_REQUIRES(mutex_);
+  void note_other_work(Row& row) ARGOSY_REQUIRES(mutex_);
   JobView summary() const ARGOSY_REQUIRES(mutex_);  // all but events, ledger, history
   void add_event(LogLevel level, std::string process, std::string text) ARGOSY_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   JobView job_ ARGOSY_GUARDED_BY(mutex_);  // without processes and what is made from them
   std::vector<Row> rows_ ARGOSY_GUARDED_BY(mutex_);
-  Stopwatch since_samples_ ARGOSY_GUARDED_BY(mutex_);  // since one of the counts of samples grew, or a process was started
+  // Since one of the counts of samples grew, a process was started, or a worker that has no count did something else.
+  Stopwatch since_samples_ ARGOSY_GUARDED_BY(mutex_);
   Stopwatch since_point_ ARGOSY_GUARDED_BY(mutex_);
   double point_seconds_ ARGOSY_GUARDED_BY(mutex_);  // between two points; grows with the job
 };

@@ -83,6 +83,33 @@ TEST(JobBoard, ShowsLongWork) {
   EXPECT_EQ(work_text(view.processes[0]), "") << "so has the process";
 }
 
+// A job that hangs before its first batch hangs too; one that reads, computes or counts nothing does not.
+TEST(JobBoard, AStallIsToldBeforeTheFirstSampleToo) {
+  JobBoard board = two_and_two();
+  const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+  board.started(2, 100);
+  wait();
+  EXPECT_EQ(board.stall().seconds, 0) << "it says nothing: it may be no program of ours";
+  board.report(2, "process_cpu_seconds_total 5\n");
+  wait();
+  board.report(2, "process_cpu_seconds_total 5.0001\n");
+  EXPECT_GE(board.stall().seconds, 0.3);
+  EXPECT_FALSE(board.stall().begun);
+  board.report(2, "process_cpu_seconds_total 6\n");
+  EXPECT_LT(board.stall().seconds, 0.3) << "it computes";
+  wait();
+  board.report(2, "process_cpu_seconds_total 6\nargosy_work_ratio{work=\"load\"} 0.25\n");
+  EXPECT_LT(board.stall().seconds, 0.3) << "it loads";
+  wait();
+  board.report(2, "process_cpu_seconds_total 6\nargosy_work_ratio{work=\"load\"} 0.25\n");
+  EXPECT_GE(board.stall().seconds, 0.3) << "and does not go on";
+  board.report(2, "argosy_worker_samples_total 10\n");
+  wait();
+  board.report(2, "process_cpu_seconds_total 60\nargosy_worker_samples_total 10\n");
+  EXPECT_GE(board.stall().seconds, 0.3) << "once it has trained, batches count alone";
+  EXPECT_TRUE(board.stall().begun);
+}
+
 // The time left is that of the pass that runs, not of one that has ended: the second pass begins where less has been read.
 TEST(JobBoard, ANewPassIsTimedAnew) {
   JobBoard board = two_and_two();
@@ -140,6 +167,12 @@ TEST(JobBoard, StoppedProcessesHaveNotFailed) {
   EXPECT_EQ(board.view().processes[2].state, ProcessView::State::stopped);
   EXPECT_EQ(board.view().state, "stopped");
   EXPECT_EQ(*board.view().exit_code, 143);
+}
+
+TEST(JobBoard, AJobWhoseProcessWasKilledHasFailed) {
+  JobBoard board = two_and_two();
+  board.finished(128 + 9);
+  EXPECT_EQ(board.view().state, "failed");
 }
 
 TEST(JobBoard, EventsAndLedgerAreBounded) {

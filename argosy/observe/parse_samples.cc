@@ -47,10 +47,9 @@ class LineReader {
   bool take_quoted(std::string& text) {
     if (!take_char('"')) return false;
     while (!rest_.empty() && rest_.front() != '"') {
-      if (rest_.front() == '\\') rest_.remove_prefix(1);
+      const bool escaped = take_char('\\');
       if (rest_.empty()) return false;
-      const bool line_end = rest_.front() == 'n' && rest_.data()[-1] == '\\';
-      text += line_end ? '\n' : rest_.front();
+      text += escaped && rest_.front() == 'n' ? '\n' : rest_.front();
       rest_.remove_prefix(1);
     }
     return take_char('"');

@@ -18,6 +18,12 @@ TEST(StatusPage, LoadsNothingFromElsewhere) {
   }
 }
 
+// What the launcher knows of a server's two processes is on the page: who leads, in which epoch, whether alone, how far behind.
+TEST(StatusPage, ShowsWhatIsKnownOfServersWithTwoProcesses) {
+  for (const char* field : {"replica_epoch", "replica_whole", "follower_lag_records"})
+    EXPECT_THAT(status_page(), HasSubstr(std::string("process.") + field));
+}
+
 TEST(StatusPage, AReportHasItsJobInside) {
   EXPECT_THAT(report_page("{\"job\":\"x\"}"), HasSubstr("id=\"data\">{\"job\":\"x\"}</script>"));
   EXPECT_THAT(status_page(), HasSubstr("id=\"data\"></script>"));

@@ -1,6 +1,5 @@
 #include <arrow/array.h>
 #include <arrow/c/bridge.h>
-#include <arrow/io/file.h>
 #include <arrow/ipc/reader.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "argosy/parquet/arrow_status.h"
+#include "argosy/parquet/object_input.h"
 #include "argosy/parquet/parquet_file.h"
 
 namespace argosy::parquet_module {
@@ -89,9 +89,9 @@ class ArrowFile : public data::ColumnFile {
 
 }  // namespace
 
-Result<std::unique_ptr<data::ColumnFile>> open_arrow(const std::string& path) {
+Result<std::unique_ptr<data::ColumnFile>> open_arrow(const std::string& path, std::shared_ptr<data::ObjectFile> object) {
   return guarded(path, [&]() -> Result<std::unique_ptr<data::ColumnFile>> {
-    ARGOSY_ARROW_ASSIGN(std::shared_ptr<arrow::io::RandomAccessFile> file, arrow::io::ReadableFile::Open(path), path);
+    ARGOSY_ARROW_ASSIGN(std::shared_ptr<arrow::io::RandomAccessFile> file, open_input(path, std::move(object)), path);
     arrow::ipc::IpcReadOptions options = arrow::ipc::IpcReadOptions::Defaults();
     options.use_threads = false;
     ARGOSY_ARROW_ASSIGN(auto reader, arrow::ipc::RecordBatchFileReader::Open(file, options), path);

@@ -1,7 +1,6 @@
 #include "argosy/parquet/parquet_file.h"
 
 #include <arrow/c/bridge.h>
-#include <arrow/io/file.h>
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "argosy/parquet/arrow_status.h"
+#include "argosy/parquet/object_input.h"
 
 namespace argosy::parquet_module {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 // of each column.
 constexpr int64_t kMostMemory = int64_t{4} << 30;
 constexpr int64_t kMostBytes = int64_t{1} << 40;  // of a column in a row group, as a damaged footer may say
-constexpr int64_t kReadBytes = 1 << 20;  // of a column at a time
+constexpr int64_t kReadBytes = 1 << 20, kReadObjectBytes = 4 << 20;  // of a column at a time
 
 // Leaves of the fields, as Parquet numbers its columns.
 void add_leaves(const parquet::arrow::SchemaField& field, std::vector<int>& leaves) {
@@ -103,15 +103,16 @@ class ParquetFile : public data::ColumnFile {
 
 }  // namespace
 
-Result<std::unique_ptr<data::ColumnFile>> open_parquet(const std::string& path) {
+Result<std::unique_ptr<data::ColumnFile>> open_parquet(const std::string& path, std::shared_ptr<data::ObjectFile> object) {
   return guarded(path, [&]() -> Result<std::unique_ptr<data::ColumnFile>> {
     // Never freed: rows that were handed on are released long after their file was closed.
     static auto* const pool = new std::shared_ptr<arrow::MemoryPool>(
         std::make_shared<arrow::CappedMemoryPool>(arrow::default_memory_pool(), kMostMemory));
-    ARGOSY_ARROW_ASSIGN(auto file, arrow::io::ReadableFile::Open(path), path);
+    const int64_t piece = object == nullptr ? kReadBytes : kReadObjectBytes;
+    ARGOSY_ARROW_ASSIGN(auto file, open_input(path, std::move(object)), path);
     parquet::ReaderProperties properties(pool->get());
     properties.enable_buffered_stream();
-    properties.set_buffer_size(kReadBytes);
+    properties.set_buffer_size(piece);
     parquet::ArrowReaderProperties arrow_properties(/*use_threads=*/false);
     arrow_properties.set_pre_buffer(false);
     parquet::arrow::FileReaderBuilder builder;

@@ -6,11 +6,13 @@ namespace {
 
 class Files : public data::ColumnFiles {
  public:
-  Result<std::unique_ptr<data::ColumnFile>> open_parquet(const std::string& path) override {
-    return parquet_module::open_parquet(path);
+  Result<std::unique_ptr<data::ColumnFile>> open_parquet(const std::string& path,
+                                                         std::shared_ptr<data::ObjectFile> object) override {
+    return parquet_module::open_parquet(path, std::move(object));
   }
-  Result<std::unique_ptr<data::ColumnFile>> open_arrow(const std::string& path) override {
-    return parquet_module::open_arrow(path);
+  Result<std::unique_ptr<data::ColumnFile>> open_arrow(const std::string& path,
+                                                       std::shared_ptr<data::ObjectFile> object) override {
+    return parquet_module::open_arrow(path, std::move(object));
   }
   Result<std::unique_ptr<data::ColumnFileWriter>> create_parquet(const std::string& path, ArrowSchema* schema,
                                                                  const data::ColumnWriteOptions& options) override {

@@ -22,11 +22,15 @@ struct PublishedHead {
   uint64_t generation = 0;
   uint64_t version = 0;  // 1, 2, … of everything that was ever published under the name
   std::string job, run;
-  std::string sources;   // the servers' versions when their tables were read, "812,790"
-  double unix_seconds = 0;  // when it was published
-  std::string spec;      // ps::encode_job_spec
+  std::string
+      sources;   // the servers' versions when their tables were read, "812,790"; "812-815,790" where they changed meanwhile
+  // By Redis' clock: when it was published, and when Redis was last known to have all that the servers had. A head that no
+  // publisher renews falls behind from then on.
+  double unix_seconds = 0, current_seconds = 0;
+  std::string spec;  // ps::encode_job_spec
 
   std::vector<std::string> fields() const;  // for HSET: name, value, …
+  std::vector<std::string> current_field() const;  // the same of current_seconds alone
 };
 
 std::string head_key(const std::string& name);
@@ -38,5 +42,8 @@ std::string bytes_of(const float* values, size_t count);
 // The command that reads a head, and its answer; nothing: there is none.
 RedisConnection::Words read_head_words(const std::string& name);
 Result<std::optional<PublishedHead>> head_from(const RedisValue& answer, const std::string& name);
+
+// What Redis answers to {"TIME"}, in seconds.
+Result<double> redis_seconds_from(const RedisValue& answer);
 
 }  // namespace argosy::publish

@@ -15,7 +15,8 @@ constexpr size_t kIdleConnections = 16;
 Result<std::unique_ptr<PublishedTables>> PublishedTables::open(const std::string& redis, const std::string& name,
                                                                double seconds) {
   std::unique_ptr<PublishedTables> tables(new PublishedTables(redis, name, seconds));
-  ASSIGN_OR_RETURN(const PublishedHead head, tables->read_head());
+  ASSIGN_OR_RETURN(const Standing found, tables->read_head());
+  const PublishedHead& head = found.head;
   ASSIGN_OR_RETURN(tables->spec_, ps::decode_job_spec(head.spec));
   RETURN_IF_ERROR(tables->spec_.check());
   tables->spec_bytes_ = head.spec;
@@ -35,28 +36,34 @@ void PublishedTables::give_back(std::unique_ptr<RedisConnection> connection) {
   if (idle_.size() < kIdleConnections) idle_.push_back(std::move(connection));
 }
 
-Result<PublishedHead> PublishedTables::read_head() {
+Result<PublishedTables::Standing> PublishedTables::read_head() {
   auto connection = take();
-  ASSIGN_OR_RETURN(const RedisValue answer, connection->call(read_head_words(name_)));
+  ASSIGN_OR_RETURN(const auto answers, connection->call_all({read_head_words(name_), {"TIME"}}));
   give_back(std::move(connection));
-  ASSIGN_OR_RETURN(auto head, head_from(answer, name_));
+  ASSIGN_OR_RETURN(auto head, head_from(answers.front(), name_));
+  ASSIGN_OR_RETURN(const double redis_seconds, redis_seconds_from(answers.back()));
   if (!head) {
     return Status::not_found("Redis at {} has nothing that was published as '{}'; is `argosy publish` running, with this --name?",
                              redis_, name_);
   }
   const MutexLock lock(mutex_);
   generation_ = head->generation;
-  return std::move(*head);
+  return Standing{.head = std::move(*head), .redis_seconds = redis_seconds};
+}
+
+Result<PublishedTables::Standing> PublishedTables::standing() {
+  auto found = read_head();
+  if (found.status().code() == Code::not_found) return Status::unavailable("{}", found.status().message());
+  if (found.ok() && found->head.spec != spec_bytes_) {
+    return Status::failed_precondition("'{}' at {} is of a job with other tables now (run {}); start again for it", name_, redis_,
+                                       found->head.run);
+  }
+  return found;
 }
 
 Result<PublishedHead> PublishedTables::head() {
-  auto head = read_head();
-  if (head.status().code() == Code::not_found) return Status::unavailable("{}", head.status().message());
-  if (head.ok() && head->spec != spec_bytes_) {
-    return Status::failed_precondition("'{}' at {} is of a job with other tables now (run {}); start again for it", name_, redis_,
-                                       head->run);
-  }
-  return head;
+  ASSIGN_OR_RETURN(Standing found, standing());
+  return std::move(found.head);
 }
 
 Result<RedisValue> PublishedTables::read(size_t table, RedisConnection::Words words) {

@@ -23,6 +23,11 @@ class PublishedTables {
 
   const ps::JobSpec& spec() const { return spec_; }
   Result<PublishedHead> head();
+  struct Standing {
+    PublishedHead head;
+    double redis_seconds = 0;  // Redis' clock when it was read
+  };
+  Result<Standing> standing();  // head(), and how old it is
   // REQUIRES: rows.size() == keys.size() * width.
   Status pull_rows(size_t table, std::span<const uint64_t> keys, std::span<float> rows);
   // REQUIRES: values.size() is the table's size.
@@ -34,7 +39,7 @@ class PublishedTables {
 
   std::unique_ptr<RedisConnection> take();
   void give_back(std::unique_ptr<RedisConnection> connection);
-  Result<PublishedHead> read_head();
+  Result<Standing> read_head();
   // The answer to `words` of a table of the generation in use.
   Result<RedisValue> read(size_t table, RedisConnection::Words words);
 

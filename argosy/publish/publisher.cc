@@ -1,7 +1,6 @@
 #include "argosy/publish/publisher.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "argosy/base/log.h"
@@ -14,12 +13,24 @@ constexpr size_t kRowsPerCommand = 1000;
 constexpr size_t kCommandsAtOnce = 64;
 constexpr const char* kUnfinishedSeconds = "3600";  // after which the keys of a publisher that was killed are gone
 
-double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+std::vector<uint64_t> versions_of(const std::vector<ps::RowReader::Source>& sources) {
+  std::vector<uint64_t> versions;
+  for (const auto& source : sources) versions.push_back(source.version);
+  return versions;
+}
 
-std::string versions_text(const std::vector<ps::RowReader::Source>& sources) {
-  std::vector<std::string> versions;
-  for (const auto& source : sources) versions.push_back(std::to_string(source.version));
-  return join(versions, ",");
+// "812-815,790": rows that were read between two looks are of any version from the one to the other.
+std::string versions_text(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < before.size(); ++i)
+    texts.push_back(before[i] == after[i] ? std::to_string(before[i]) : fmt::format("{}-{}", before[i], after[i]));
+  return join(texts, ",");
+}
+
+double furthest_behind(const std::vector<ps::RowReader::Source>& sources) {
+  double seconds = 0;
+  for (const auto& source : sources) seconds = std::max(seconds, source.lag_seconds);
+  return seconds;
 }
 
 bool same_row(const float* a, const float* b, size_t width) { return std::memcmp(a, b, width * sizeof(float)) == 0; }
@@ -48,9 +59,11 @@ Result<Publisher::Report> Publisher::publish() {
 }
 
 Result<Publisher::Report> Publisher::publish_round() {
-  ASSIGN_OR_RETURN(const auto sources, reader_.sources());
-  const std::string versions = versions_text(sources);
+  since_.begun.restart();
   ASSIGN_OR_RETURN(const auto found, watched_head());
+  ASSIGN_OR_RETURN(const auto sources, reader_.sources());
+  since_.behind = furthest_behind(sources);
+  std::vector<uint64_t> versions = versions_of(sources);
   const bool ours = !unsure_ && head_ && found && found->generation == head_->generation && found->version == head_->version;
   if (head_ && found && !ours && !unsure_) {
     return Status::failed_precondition(
@@ -62,8 +75,8 @@ Result<Publisher::Report> Publisher::publish_round() {
     log_warning("Redis at {} has lost version {} of '{}' (was it started again?): everything is published anew", redis_.address(),
                 head_->version, name_);
   }
-  if (ours && last_->sources == versions) return note({.kind = Report::Kind::nothing, .version = head_->version});
-  ASSIGN_OR_RETURN(Read read, read_tables(versions));
+  if (ours && last_->before == versions) return publish_nothing();
+  ASSIGN_OR_RETURN(Read read, read_tables(std::move(versions)));
   if (!ours) return publish_full(std::move(read), found);
   Change change = changes(read);
   const bool large = change.bytes > options_.most_delta_bytes;
@@ -72,12 +85,23 @@ Result<Publisher::Report> Publisher::publish_round() {
 
 // The head, which must stay what it is until this round is written.
 Result<std::optional<PublishedHead>> Publisher::watched_head() {
-  ASSIGN_OR_RETURN(const auto answers, redis_.call_all({{"UNWATCH"}, {"WATCH", head_key(name_)}, read_head_words(name_)}));
+  ASSIGN_OR_RETURN(const auto answers,
+                   redis_.call_all({{"UNWATCH"}, {"WATCH", head_key(name_)}, {"TIME"}, read_head_words(name_)}));
+  ASSIGN_OR_RETURN(since_.redis_seconds, redis_seconds_from(answers[2]));
   return head_from(answers.back(), name_);
 }
 
-Result<Publisher::Read> Publisher::read_tables(const std::string& versions) {
-  Read read{.sources = versions, .rows = {}};
+// Nothing has changed; that somebody has looked is said to those who read.
+Result<Publisher::Report> Publisher::publish_nothing() {
+  head_->current_seconds = since_.current();
+  RedisConnection::Words set = {"HSET", head_key(name_)};
+  for (std::string& word : head_->current_field()) set.push_back(std::move(word));
+  RETURN_IF_ERROR(redis_.transact({std::move(set)}).status());
+  return note({.kind = Report::Kind::nothing, .version = head_->version});
+}
+
+Result<Publisher::Read> Publisher::read_tables(std::vector<uint64_t> versions) {
+  Read read{.before = std::move(versions), .sources = {}, .rows = {}};
   const auto& tables = reader_.spec().tables;
   for (size_t i = 0; i < tables.size(); ++i) {
     Rows& rows = read.rows.emplace_back();
@@ -88,6 +112,8 @@ Result<Publisher::Read> Publisher::read_tables(const std::string& versions) {
       RETURN_IF_ERROR(reader_.pull_dense(i, rows.values));
     }
   }
+  ASSIGN_OR_RETURN(const auto after, reader_.sources());
+  read.sources = versions_text(read.before, versions_of(after));
   return read;
 }
 
@@ -220,7 +246,8 @@ PublishedHead Publisher::next_head(uint64_t generation, uint64_t version, const 
           .job = reader_.job(),
           .run = reader_.run(),
           .sources = read.sources,
-          .unix_seconds = unix_now(),
+          .unix_seconds = since_.redis_seconds + since_.begun.seconds(),
+          .current_seconds = since_.current(),
           .spec = ps::encode_job_spec(reader_.spec())};
 }
 
@@ -229,7 +256,7 @@ PublishedHead Publisher::next_head(uint64_t generation, uint64_t version, const 
 Publisher::Report Publisher::note(const Report& report) {
   const MutexLock lock(mutex_);
   version_ = report.version;
-  since_equal_.restart();
+  since_equal_ = since_;
   rows_ += report.rows;
   full_ += report.kind == Report::Kind::full ? 1 : 0;
   deltas_ += report.kind == Report::Kind::delta ? 1 : 0;
@@ -240,8 +267,9 @@ void Publisher::read_metrics(observe::Readings& readings) const {
   const observe::Labels labels = {{"name", name_}};
   const MutexLock lock(mutex_);
   readings.gauge("argosy_publish_version", "The version that Redis has.", static_cast<double>(version_), labels);
-  readings.gauge("argosy_publish_lag_seconds", "Since Redis had all that was read from the servers.", since_equal_.seconds(),
-                 labels);
+  readings.gauge("argosy_publish_lag_seconds",
+                 "Since Redis had all that the job's servers had; it grows while a follower that is read from is behind.",
+                 since_equal_.begun.seconds() + since_equal_.behind, labels);
   readings.counter("argosy_publish_full_total", "Tables that were published whole.", static_cast<double>(full_), labels);
   readings.counter("argosy_publish_delta_total", "Versions of which only the changes were published.",
                    static_cast<double>(deltas_), labels);

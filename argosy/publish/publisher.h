@@ -49,8 +49,9 @@ class Publisher {
  private:
   using Rows = ps::RowReader::Rows;
   struct Read {
-    std::string sources;  // versions, before the tables were read
-    std::vector<Rows> rows;                 // by table; of dense ones the values alone
+    std::vector<uint64_t> before;  // the servers' versions, before the tables were read
+    std::string sources;           // for people: these, and where they are others after it, those too
+    std::vector<Rows> rows;        // by table; of dense ones the values alone
   };
   struct Change {
     std::vector<RedisConnection::Words> commands;
@@ -58,13 +59,21 @@ class Publisher {
   };
 
   Result<Report> publish_round();
-  Result<Read> read_tables(const std::string& versions);
+  // From when on, by each clock, whatever a server has may be missing in what this round publishes.
+  struct Since {
+    Stopwatch begun;           // when the sources were asked
+    double redis_seconds = 0;  // then, by Redis' clock
+    double behind = 0;         // what the one that is furthest behind its server lacked then, in seconds
+    double current() const { return redis_seconds - behind; }
+  };
+  Result<Read> read_tables(std::vector<uint64_t> versions);
   Result<Report> publish_full(Read read, const std::optional<PublishedHead>& before);
   Result<Report> publish_delta(Read read, Change change);
   Status write_generation(uint64_t generation, const Read& read);
   Change changes(const Read& read) const;
   void add_row_changes(size_t table, const Rows& now, Change& change) const;
   PublishedHead next_head(uint64_t generation, uint64_t version, const Read& read) const;
+  Result<Report> publish_nothing();
   Result<std::optional<PublishedHead>> watched_head();
   Report note(const Report& report);
   void read_metrics(observe::Readings& readings) const;
@@ -76,9 +85,10 @@ class Publisher {
   std::optional<PublishedHead> head_;  // that this publisher has written
   bool unsure_ = false;                // its last transaction was not answered, and may have been done: the next is a full one
   std::optional<Read> last_;           // with these tables
+  Since since_;                        // of this round
 
   mutable Mutex mutex_;
-  Stopwatch since_equal_ ARGOSY_GUARDED_BY(mutex_);  // when Redis last had all that was there
+  Since since_equal_ ARGOSY_GUARDED_BY(mutex_);  // of the round that was published last
   uint64_t version_ ARGOSY_GUARDED_BY(mutex_) = 0;
   uint64_t full_ ARGOSY_GUARDED_BY(mutex_) = 0, deltas_ ARGOSY_GUARDED_BY(mutex_) = 0, rows_ ARGOSY_GUARDED_BY(mutex_) = 0,
                  failures_ ARGOSY_GUARDED_BY(mutex_) = 0;

@@ -21,7 +21,7 @@ class FakeJob final : public ps::RowReader {
  public:
   FakeJob() {
     ps::TableSpec rows{.name = "rows", .sparse = true, .width = 2};
-    rows.initializer = {.kind = table::Initializer::Kind::uniform, .a = -1, .b = 1, .seed = 7};
+    rows.initializer = {.kind = table::RowInitializer::Kind::uniform, .a = -1, .b = 1, .seed = 7};
     spec_.mode = ps::Mode::async;
     ps::TableSpec numbers{.name = "dense", .sparse = false, .size = 3};
     rows.schedule = numbers.schedule = {.kind = "constant", .floats = {0.1f}, .ints = {}};
@@ -39,6 +39,7 @@ class FakeJob final : public ps::RowReader {
     return {};
   }
   Result<Rows> export_rows(size_t) override {
+    version += trained_while_read;
     Rows all;
     for (const auto& [key, value] : rows) {
       all.keys.push_back(key);
@@ -46,7 +47,9 @@ class FakeJob final : public ps::RowReader {
     }
     return all;
   }
-  Result<std::vector<Source>> sources() override { return std::vector<Source>{{.endpoint = "here:1", .version = version}}; }
+  Result<std::vector<Source>> sources() override {
+    return std::vector<Source>{{.endpoint = "here:1", .version = version, .lag_seconds = lag}};
+  }
   Result<std::vector<Versions>> versions(VersionAction, const std::string&) override {
     return Status::unimplemented("not asked");
   }
@@ -58,7 +61,8 @@ class FakeJob final : public ps::RowReader {
 
   std::map<uint64_t, float> rows;
   std::vector<float> dense = {1, 2, 3};
-  uint64_t version = 1;
+  uint64_t version = 1, trained_while_read = 0;
+  double lag = 0;  // of the follower that is read from
 
  private:
   ps::JobSpec spec_;
@@ -71,6 +75,10 @@ class PublisherTest : public ::testing::Test {
     return {.redis = redis.address(), .name = "", .redis_seconds = 5, .grace_seconds = 1, .most_delta_bytes = most_delta};
   }
   std::unique_ptr<PublishedTables> open() { return value_or_throw(PublishedTables::open(redis.address(), "ctr", 5)); }
+  std::unique_ptr<PublishedTables> open_after(Publisher& publisher) {
+    throw_if_error(publisher.publish().status());
+    return open();
+  }
   static std::vector<float> read(PublishedTables& tables, const std::vector<uint64_t>& keys) {
     std::vector<float> rows(keys.size() * 2);
     throw_if_error(tables.pull_rows(0, keys, rows));
@@ -195,6 +203,51 @@ TEST_F(PublisherTest, ARedisThatHasLostEverythingGetsItAgain) {
   EXPECT_EQ(again.kind, Kind::full);
   EXPECT_EQ(again.version, 2u);
   EXPECT_EQ(read(*tables, {1}), (std::vector<float>{5, 5}));
+}
+
+// The rows may be newer than the versions that were asked for before them; what is named covers both.
+TEST_F(PublisherTest, VersionsAreNamedAsTheyWereBeforeAndAfterTheTablesWereRead) {
+  job.set(1, 1);
+  job.trained_while_read = 3;
+  Publisher publisher(job, options());
+  throw_if_error(publisher.publish().status());
+  const auto tables = open();
+  EXPECT_EQ(tables->head()->sources, "2-5");
+  job.trained_while_read = 0;
+  EXPECT_EQ(value_or_throw(publisher.publish()).kind, Kind::delta);  // what came meanwhile is looked for again
+  EXPECT_EQ(tables->head()->sources, "5");
+}
+
+// Who publishes from a follower that is stuck says so, although there is nothing new to publish, and so do readers.
+TEST_F(PublisherTest, LagGrowsWhileTheFollowerIsBehindAndWhileNobodyPublishes) {
+  job.set(1, 1);
+  Publisher publisher(job, options());
+  const auto told = [] {
+    for (const observe::Sample& sample : value_or_throw(observe::parse_samples(observe::Registry::process().text())))
+      if (sample.name == "argosy_publish_lag_seconds") return sample.value;
+    return -1.0;
+  };
+  const auto seen = [tables = open_after(publisher)] {
+    const auto standing = value_or_throw(tables->standing());
+    return standing.redis_seconds - standing.head.current_seconds;
+  };
+  EXPECT_LT(told(), 20);
+  EXPECT_LT(seen(), 20);
+  job.lag = 100;
+  EXPECT_EQ(value_or_throw(publisher.publish()).kind, Kind::nothing);
+  EXPECT_THAT(told(), testing::AllOf(testing::Ge(100), testing::Lt(120)));
+  EXPECT_THAT(seen(), testing::AllOf(testing::Ge(99.9), testing::Lt(120)));  // to the millisecond
+  job.set(1, 2);
+  EXPECT_EQ(value_or_throw(publisher.publish()).kind, Kind::delta);
+  EXPECT_GE(told(), 100);  // something, but not all
+  EXPECT_GE(seen(), 99.9);
+  job.lag = 0;
+  EXPECT_EQ(value_or_throw(publisher.publish()).kind, Kind::nothing);
+  EXPECT_LT(told(), 20);
+  const double before = seen();
+  EXPECT_LT(before, 20);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_GT(seen(), before);  // nobody publishes: it is not known any more what the servers have
 }
 
 TEST_F(PublisherTest, TwoUnderOneNameAreFoundOut) {

@@ -2,6 +2,7 @@
 
 #include "argosy/base/rank_info.h"
 #include "argosy/base/resume.h"
+#include "argosy/base/spare.h"
 #include "argosy/collective/data_parallel.h"
 #include "argosy/collective/group.h"
 #include "argosy/collective/group_batch_norm.h"
@@ -9,6 +10,7 @@
 #include "argosy/fleet/collective_training.h"
 #include "argosy/fleet/process_context.h"
 #include "argosy/fleet/shared_program.h"
+#include "argosy/fleet/step_loop.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
@@ -23,6 +25,7 @@ using collective::Group;
 using collective::LocalSgd;
 using collective::NamedTensor;
 using collective::ReduceOp;
+using fleet::StepLoop;
 
 namespace {
 
@@ -73,6 +76,15 @@ RankInfo user_place(int rank, const std::vector<std::string>& endpoints) {
   return place;
 }
 
+// The only process of its job, on the device that was chosen for it.
+RankInfo place_alone(const RankInfo& found) {
+  RankInfo alone;
+  alone.device = found.device;
+  alone.restart = found.restart;
+  alone.resume = found.resume;
+  return alone;
+}
+
 // A worker of a job without servers, for the queries of fleet.
 fleet::RoleInfo collective_role(const RankInfo& place) {
   return {.index = place.rank, .worker_count = place.world_size, .server_endpoints = {}, .worker_endpoints = place.endpoints};
@@ -88,8 +100,14 @@ void bind_place(py::module_& m) {
       .def_readonly("restart", &RankInfo::restart)
       .def_readonly("resume", &RankInfo::resume)
       .def_readwrite("device", &RankInfo::device);
-  m.def("rank_info_from_environment", [] { return value_or_throw(rank_info_from_environment()); });
+  m.def("rank_info_from_environment", [] {
+    RankInfo place;
+    run_without_gil([&] { place = value_or_throw(rank_info_from_environment()); });
+    return place;
+  });
+  m.def("variables_of_place", &variables_of_place);
   m.def("user_place", &user_place, py::arg("rank"), py::arg("endpoints"));
+  m.def("place_alone", &place_alone, py::arg("found"));
   m.def("collective_role", &collective_role, py::arg("place"));
   m.def("note_checkpoint", [](const std::string& path) { throw_if_error(note_checkpoint(path)); }, py::arg("path"));
   m.def("checkpoint_to_resume", &checkpoint_to_resume);
@@ -133,6 +151,8 @@ void bind_members(py::class_<Group, SharedGroup>& group) {
           py::arg("ranks"))
       .def_property_readonly("rank", &Group::rank)
       .def_property_readonly("size", &Group::size)
+      .def_property_readonly("generation", &Group::generation)
+      .def_property_readonly("survives", [](const Group& g) { return g.generations() != nullptr; })
       .def_property_readonly("ranks", &Group::ranks);
 }
 
@@ -189,7 +209,61 @@ void bind_data_parallel(py::module_& m) {
           "after_forward",
           [](DataParallel& d, const std::vector<at::Tensor>& outputs) { waited([&] { return d.after_forward(outputs); }); },
           py::arg("outputs"))
+      .def("keep_buffers", &DataParallel::keep_buffers)
+      .def("put_buffers_back", &DataParallel::put_buffers_back)
+      .def("share_buffers", [](DataParallel& d) { waited([&] { return d.share_buffers(); }); })
+      .def("renew", [](DataParallel& d) { waited([&] { return d.renew(); }); })
       .def_property("sync", &DataParallel::sync, &DataParallel::set_sync);
+}
+
+// Functions of Python that the loop calls without the GIL. What is not an Exception, KeyboardInterrupt above all, is no lost
+// rank.
+std::function<void()> called(const py::function& function) {
+  return [function] {
+    const py::gil_scoped_acquire acquire;
+    try {
+      function();
+    } catch (const py::error_already_set& error) {
+      if (error.matches(PyExc_Exception)) throw;
+      throw StepLoop::Fatal{std::current_exception()};
+    }
+  };
+}
+
+fleet::LoopModel loop_model(const py::object& model) {
+  const auto call = [&](const char* name) { return called(model.attr(name)); };
+  return {.keep_buffers = call("keep_buffers"),
+          .put_buffers_back = call("put_buffers_back"),
+          .share_buffers = call("share_buffers"),
+          .renew = call("renew"),
+          .lend =
+              [lend = py::function(model.attr("lend"))] {
+                const py::gil_scoped_acquire acquire;
+                return std::string(py::bytes(lend()));
+              },
+          .take =
+              [take = py::function(model.attr("take"))](const std::string& bytes) {
+                const py::gil_scoped_acquire acquire;
+                take(py::bytes(bytes));
+              }};
+}
+
+void bind_step_loop(py::module_& m) {
+  py::class_<StepLoop>(m, "StepLoop", "Steps that all ranks take together, and that survive the loss of a rank.")
+      .def(py::init([](SharedGroup group, const py::object& model) {
+             return std::make_unique<StepLoop>(std::move(group), loop_model(model));
+           }),
+           py::arg("group"), py::arg("model"))
+      .def("begin", [](StepLoop& loop) { run_without_gil([&] { loop.begin(); }); })
+      .def(
+          "step",
+          [](StepLoop& loop, const py::function& body, const py::function& commit) {
+            const fleet::LoopStep step{.body = called(body), .commit = called(commit)};
+            run_without_gil([&] { loop.step(step); });
+          },
+          py::arg("body"), py::arg("commit"))
+      .def("finish", [](StepLoop& loop) { run_without_gil([&] { loop.finish(); }); })
+      .def_property_readonly("counted", &StepLoop::counted);
 }
 
 void bind_parts(py::module_& m) {
@@ -233,6 +307,7 @@ void bind_collective(py::module_& m) {
   bind_data_parallel(m);
   bind_job(m);
   bind_parts(m);
+  bind_step_loop(m);
 }
 
 }  // namespace argosy::python

@@ -139,7 +139,7 @@ class Callbacks {
   BatchSource& source_;
   const py::function print_;
   const py::object progress_, watch_;
-  std::exception_ptr raised_ ARGOSY_GUARDED_BY(the);  // GIL
+  std::exception_ptr raised_;  // the GIL guards it
 };
 
 py::dict train(engine::Runner& runner, const graph::Program& program, BatchSource& source,
@@ -250,6 +250,12 @@ void bind_data(py::module_& m) {
       .def(
           "local_shuffle", [](InMemoryDataset& d, uint64_t seed) { throw_if_error(d.local_shuffle(seed)); }, py::arg("seed"),
           Release())
+      .def(
+          "shuffle_slots",
+          [](InMemoryDataset& d, const std::vector<std::string>& slots, int64_t candidates, uint64_t seed) {
+            throw_if_error(d.shuffle_slots(slots, candidates, seed));
+          },
+          py::arg("slots"), py::arg("candidates"), py::arg("seed"), Release())
       .def("memory_data_size", &InMemoryDataset::memory_data_size);
   m.def("train", &train, py::arg("runner"), py::arg("program"), py::arg("source"), py::arg("fetch"), py::arg("print_period"),
         py::arg("threads"), py::arg("debug"), py::arg("scope"), py::arg("print"), py::arg("progress"), py::arg("watch"),

@@ -315,13 +315,16 @@ void bind_engine(py::module_& m) {
   bind_tensor(m);
   bind_scope(m);
   py::class_<Runner>(m, "Runner", "Runs programs, each prepared once for its feeds and fetches.")
-      .def(py::init([](bool bfloat16_matmul, bool fuse, bool capture, const std::string& device) {
-             return std::make_unique<Runner>(
-                 engine::ExecutorOptions{
-                     .bfloat16_matmul = bfloat16_matmul, .fuse = fuse, .capture = capture, .device = c10::Device(device)},
-                 fleet::process_context());
+      .def(py::init([](bool bfloat16_matmul, bool fuse, bool capture, const std::string& device, bool check_finite) {
+             return std::make_unique<Runner>(engine::ExecutorOptions{.bfloat16_matmul = bfloat16_matmul,
+                                                                     .fuse = fuse,
+                                                                     .check_finite = check_finite,
+                                                                     .capture = capture,
+                                                                     .device = c10::Device(device)},
+                                             fleet::process_context());
            }),
-           py::arg("bfloat16_matmul") = false, py::arg("fuse") = true, py::arg("capture") = false, py::arg("device") = "cpu")
+           py::arg("bfloat16_matmul") = false, py::arg("fuse") = true, py::arg("capture") = false, py::arg("device") = "cpu",
+           py::arg("check_finite") = false)
       .def("run", &run, py::arg("program"), py::arg("feed"), py::arg("fetches"), py::arg("scope"))
       .def("run_parallel", &run_parallel, py::arg("program"), py::arg("feeds"), py::arg("fetches"), py::arg("scope"))
       .def(

@@ -1,11 +1,15 @@
 #include <exception>
 
 #include "argosy/base/error.h"
-#include "argosy/base/file.h"
+#include "argosy/base/uri.h"
+#include "argosy/data/object_store.h"
+#include "argosy/data/store_uri.h"
+#include "argosy/data/working_folder.h"
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/remote/remote_parameters.h"
 #include "argosy/graph/tensor_file.h"
 #include "argosy/graph/variable.h"
+#include "argosy/inspect/tensor_facts.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/casters.h"
 #include "argosy/python/interrupt.h"
@@ -97,7 +101,32 @@ void write_file(const std::string& path, const py::buffer& data) {
   const py::buffer_info bytes = data.request();
   const std::string_view view(static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize));
   const py::gil_scoped_release release;
-  throw_if_error(write_file_atomically(path, view));
+  throw_if_error(data::write_place(path, view));
+}
+
+py::bytes bytes_at(const std::string& path) {
+  std::string bytes;
+  run_without_gil([&] { bytes = value_or_throw(data::read_place(path)); });
+  return bytes;
+}
+
+// What lies at the URI of a store.
+std::string kind_at(const std::string& uri) {
+  Result<data::ObjectInfo> found = Status::not_found("");
+  run_without_gil([&] { found = data::object_info(uri); });
+  if (found.status().code() == Code::not_found) return "none";
+  return value_or_throw(found).folder ? "folder" : "object";
+}
+
+py::tuple parts_of_uri(const std::string& uri) {
+  const UriParts parts = split_uri(uri);
+  return py::make_tuple(parts.folder, parts.name);
+}
+
+std::vector<std::string> files_matching(const std::string& pattern) {
+  std::vector<std::string> found;
+  run_without_gil([&] { found = value_or_throw(data::matching_files(pattern)); });
+  return found;
 }
 
 // The array in the bytes of a tensor file.
@@ -109,6 +138,16 @@ py::array decode_tensor(const std::string& bytes) {
   }
   std::memcpy(array.mutable_data(), file.bytes.data(), file.bytes.size());
   return array;
+}
+
+// REQUIRES: its elements lie one after another in the machine's order of bytes. It outlives what is returned.
+graph::TensorFile tensor_file_of(const py::array& array) {
+  const auto dtype = graph::parse_dtype(py::str(array.dtype().attr("name")).cast<std::string>());
+  if (!dtype) throw Error(Status::unimplemented("an array of {} is no tensor", py::str(array.dtype()).cast<std::string>()));
+  return {.dtype = *dtype,
+          .shape = {array.shape(), array.shape() + array.ndim()},
+          .lod = {},
+          .bytes = {static_cast<const char*>(array.data()), static_cast<size_t>(array.nbytes())}};
 }
 
 }  // namespace
@@ -124,8 +163,37 @@ void bind_io(py::module_& m) {
         py::arg("params_filename"));
   m.def("once", &once, py::arg("scope"), py::arg("kind"), py::arg("target"), py::arg("body"),
         "Calls body; on a worker of a parameter-server job not where an earlier start of it had done so. Whether it was called.");
+  m.def(
+      "ledger",
+      [](const Scope& s) {
+        std::string text;
+        if (const auto remote = s.remote()) run_without_gil([&] { text = value_or_throw(remote->ledger()); });
+        return text;
+      },
+      py::arg("scope"), "What the servers' values were trained on, as JSON; empty where no servers hold them.");
   m.def("write_file", &write_file, py::arg("path"), py::arg("data"));
+  m.def("read_file", &bytes_at, py::arg("path"));
+  m.def("is_store_uri", &data::is_store_uri, py::arg("path"));
+  m.def(
+      "check_place",
+      [](const std::string& path) {
+        if (is_uri(path)) throw_if_error(data::check_store_uri(path));
+      },
+      py::arg("path"),
+      "Nothing for a path or the URI of a store; an error for any other URI, which would become a local folder of that name.");
+  m.def("local_path", &local_path, py::arg("path"));
+  m.def("object_kind", &kind_at, py::arg("uri"), "'object', 'folder' or 'none'.");
+  m.def("split_uri", &parts_of_uri, py::arg("uri"), "(the folder's URI, the last name).");
+  m.def("uri_child", &uri_child, py::arg("uri"), py::arg("name"));
+  m.def("matching_files", &files_matching, py::arg("pattern"));
   m.def("decode_tensor", &decode_tensor, py::arg("bytes"));
+  m.def(
+      "tensor_line", [](const py::array& array) { return inspect::facts_of(tensor_file_of(array)).line(); }, py::arg("array"),
+      "What a person wants to know of a contiguous array, as `argosy inspect` says it.");
+  m.def(
+      "tensor_difference",
+      [](const py::array& a, const py::array& b) { return inspect::difference_of(tensor_file_of(a), tensor_file_of(b)); },
+      py::arg("a"), py::arg("b"), "How the second differs from the first; empty: not at all.");
 }
 
 }  // namespace argosy::python

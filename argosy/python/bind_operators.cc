@@ -45,10 +45,12 @@ constexpr Binary kBinaries[] = {
 void bind_binary(VariableClass& variable, const Binary& binary) {
   const auto [method, op, reversed] = binary;
   if (!reversed) {
-    variable.def(method, [op](const Variable& x, const Variable& y) { return layers::operate(op, x, y); }, py::is_operator());
+    variable.def(
+        method, [op = op](const Variable& x, const Variable& y) { return layers::operate(op, x, y); }, py::is_operator());
   }
   variable.def(
-      method, [op, reversed](const Variable& x, double y) { return layers::operate(op, x, y, reversed); }, py::is_operator());
+      method, [op = op, reversed = reversed](const Variable& x, double y) { return layers::operate(op, x, y, reversed); },
+      py::is_operator());
 }
 
 }  // namespace

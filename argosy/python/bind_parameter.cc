@@ -49,7 +49,8 @@ void bind_parameter(py::module_& m) {
         py::arg("seed"));
   m.def("xavier_initializer", &graph::xavier_initializer, py::arg("uniform"), py::arg("fan_in"), py::arg("fan_out"),
         py::arg("seed"));
-  m.def("msra_initializer", &graph::msra_initializer, py::arg("uniform"), py::arg("fan_in"), py::arg("seed"));
+  m.def("msra_initializer", &graph::msra_initializer, py::arg("uniform"), py::arg("fan_in"), py::arg("seed"),
+        py::arg("gain") = 0.0);
   m.def("values_initializer", &graph::values_initializer, py::arg("values"));
 
   py::class_<ParamAttr>(m, "ParamAttr", "How a layer's parameter is made; everything may be left out.")

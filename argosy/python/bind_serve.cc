@@ -5,6 +5,7 @@
 #include "argosy/python/interrupt.h"
 #include "argosy/python/numpy_array.h"
 #include "argosy/serve/predict/predictor.h"
+#include "argosy/serve/redis/redis_source.h"
 #include "argosy/serve/sources/job_source.h"
 
 namespace argosy::python {
@@ -118,13 +119,19 @@ py::list run(const Predictor& predictor, const py::dict& inputs) {
 }
 
 Predictor open(const std::string& model, const std::string& params, int threads, bool fuse, bool bfloat16_matmul, int gpu,
-               const std::vector<std::string>& servers, const std::string& token, double wait_seconds, double refresh_seconds) {
+               const std::vector<std::string>& servers, const std::string& token, double wait_seconds, double refresh_seconds,
+               const std::string& redis) {
   serve::PredictorOptions options{
       .threads = threads, .fuse = fuse, .bfloat16_matmul = bfloat16_matmul, .gpu = gpu, .refresh_seconds = refresh_seconds};
   const py::gil_scoped_release release;
   if (!servers.empty()) {
     options.source =
         value_or_throw(serve::connect_job_source({.endpoints = servers, .token = token, .wait_seconds = wait_seconds}));
+  }
+  if (!redis.empty()) {
+    serve::RedisSourceOptions published = value_or_throw(serve::parse_redis_url(redis));
+    published.wait_seconds = wait_seconds;
+    options.source = value_or_throw(serve::connect_redis_source(published));
   }
   if (params.empty()) return value_or_throw(Predictor::open(std::filesystem::path(model), options));
   return value_or_throw(Predictor::open(graph::ModelFiles{model, params}, options));
@@ -143,7 +150,7 @@ void bind_serve(py::module_& m) {
   py::class_<Predictor>(m, "Predictor", "A saved model, ready to predict. Thread-safe; clones share its parameters.")
       .def(py::init(&open), py::arg("model"), py::arg("params") = "", py::arg("threads") = 1, py::arg("fuse") = true,
            py::arg("bfloat16_matmul") = false, py::arg("gpu") = -1, py::arg("servers") = std::vector<std::string>(),
-           py::arg("token") = "", py::arg("wait_seconds") = 2.0, py::arg("refresh_seconds") = 0.1)
+           py::arg("token") = "", py::arg("wait_seconds") = 2.0, py::arg("refresh_seconds") = 0.1, py::arg("redis") = "")
       .def("run", &run, py::arg("inputs"), "{name: (array, lod)} becomes [(array, lod), …], in the order of outputs().")
       .def(
           "inputs", [](const Predictor& self) { return infos(self.inputs()); }, "[(name, dtype, shape, lod_level), …]")

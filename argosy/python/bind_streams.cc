@@ -27,7 +27,8 @@ void bind_streams(py::module_& m) {
   });
   py::class_<MessageStream, FileStream>(m, "MessageStream", "Messages of a Kafka topic.")
       .def(py::init([](const std::string& brokers, const std::string& topic, const std::string& group, const std::string& from,
-                       int64_t most, int64_t range, double broker_seconds, double idle_seconds, double poll_seconds) {
+                       int64_t most, int64_t range, double broker_seconds, double every_seconds, double late_seconds,
+                       double idle_seconds, double poll_seconds) {
              return std::make_unique<MessageStream>(
                  fleet::MessageStreamOptions{.brokers = brokers,
                                              .topic = topic,
@@ -36,10 +37,16 @@ void bind_streams(py::module_& m) {
                                              .most = most,
                                              .range = range,
                                              .broker_seconds = broker_seconds,
+                                             .every_seconds = every_seconds,
+                                             .late_seconds = late_seconds,
                                              .stream = stream_options(idle_seconds, poll_seconds)});
            }),
            py::arg("brokers"), py::arg("topic"), py::arg("group"), py::arg("from_"), py::arg("most"), py::arg("range"),
-           py::arg("broker_seconds"), py::arg("idle_seconds"), py::arg("poll_seconds"));
+           py::arg("broker_seconds"), py::arg("every_seconds"), py::arg("late_seconds"), py::arg("idle_seconds"),
+           py::arg("poll_seconds"))
+      .def_property_readonly(
+          "as_of", &MessageStream::as_of,
+          "The end of the window of event time that the list before the last one ended, in milliseconds since 1970.");
   py::class_<FolderStream, FileStream>(m, "FolderStream", "Files that appear.")
       .def(py::init([](const std::string& pattern, int64_t most, double idle_seconds, double poll_seconds) {
              return std::make_unique<FolderStream>(fleet::FolderStreamOptions{

@@ -1,10 +1,14 @@
 #include <pybind11/pybind11.h>
 
+#include "argosy/base/error.h"
+#include "argosy/base/settings.h"
 #include "argosy/python/bindings.h"
 #include "argosy/python/interrupt.h"
 
 PYBIND11_MODULE(_core, m) {
   using namespace argosy::python;
+  // Here, because a script that has none of a job's parts asks for settings nowhere else: an ImportError that names the variable.
+  argosy::throw_if_error(argosy::check_variable_names());
   m.doc() = "The C++ core of argosy.";
   install_wait_check();
   bind_errors(m);

@@ -96,7 +96,7 @@ TEST(UnaryServer, TellsTheHandlerHowLongTheCallerWaits) {
   EXPECT_TRUE(Caller(*server).call("/a.B/Ask", "", kSoon).ok());
   ASSERT_TRUE(wait.has_value());
   EXPECT_GT(*wait, std::chrono::seconds(1));
-  EXPECT_LE(*wait, std::chrono::seconds(20));
+  EXPECT_LT(*wait, std::chrono::seconds(21)) << "gRPC sends a time-out of three digits, rounded up";
 }
 
 // A method that holds its call until it is let go.

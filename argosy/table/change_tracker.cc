@@ -33,8 +33,17 @@ void ChangeTracker::clear() {
   workers_.clear();
 }
 
-// Sorting when the list has doubled costs little a key and keeps it within twice the number of rows.
+void ChangeTracker::seal(Worker& worker) {
+  if (worker.pending.empty()) return;
+  worker.sealed_keys += worker.pending.size();
+  worker.sealed.push_back(std::make_shared<const std::vector<uint64_t>>(std::exchange(worker.pending, {})));
+}
+
+// Sorting when the list has doubled costs little per key and keeps it within twice the number of rows.
 void ChangeTracker::compact(Worker& worker) {
+  for (const auto& part : worker.sealed) worker.pending.insert(worker.pending.end(), part->begin(), part->end());
+  worker.sealed.clear();
+  worker.sealed_keys = 0;
   sort_unique(worker.pending);
   worker.unique = worker.pending.size();
 }
@@ -44,7 +53,7 @@ void ChangeTracker::record(uint32_t worker, std::span<const uint64_t> keys) {
   for (auto& [other, state] : workers_) {
     if (other == worker) continue;
     state.pending.insert(state.pending.end(), keys.begin(), keys.end());
-    if (state.pending.size() > 2 * state.unique + kSmall) compact(state);
+    if (state.sealed_keys + state.pending.size() > 2 * state.unique + kSmall) compact(state);
   }
 }
 
@@ -58,35 +67,45 @@ Result<ChangeTracker::Taken> ChangeTracker::take(uint32_t worker, uint64_t numbe
   }
   if (number > state.number || is_new || ARGOSY_PLANTED("changes_told_once")) {
     compact(state);
-    state.taken = std::exchange(state.pending, {});
-    if (state.taken.size() > most) {
-      state.pending.assign(state.taken.begin() + static_cast<std::ptrdiff_t>(most), state.taken.end());
-      state.taken.resize(most);
+    std::vector<uint64_t> taken = std::exchange(state.pending, {});
+    if (taken.size() > most) {
+      state.pending.assign(taken.begin() + static_cast<std::ptrdiff_t>(most), taken.end());
+      taken.resize(most);
     }
     state.unique = state.pending.size();
+    state.taken = std::make_shared<const std::vector<uint64_t>>(std::move(taken));
     state.number = number;
   }
-  return Taken{state.taken, !state.pending.empty()};
+  const bool more = state.sealed_keys + state.pending.size() > 0;
+  return Taken{state.taken == nullptr ? std::vector<uint64_t>() : *state.taken, more};
 }
 
-std::vector<ChangeTracker::Pending> ChangeTracker::pending() const {
+std::vector<ChangeTracker::Pending> ChangeTracker::pending() {
   MutexLock lock(mutex_);
   std::vector<Pending> all;
-  for (const auto& [worker, state] : workers_) {
-    Pending one{.worker = worker, .keys = state.pending};
-    one.keys.insert(one.keys.end(), state.taken.begin(), state.taken.end());
-    sort_unique(one.keys);
-    all.push_back(std::move(one));
+  for (auto& [worker, state] : workers_) {
+    seal(state);
+    Pending& one = all.emplace_back();
+    one.worker_ = worker;
+    one.parts_ = state.sealed;
+    if (state.taken != nullptr) one.parts_.push_back(state.taken);
   }
   return all;
 }
 
-void ChangeTracker::restore(std::vector<Pending> pending) {
+std::vector<uint64_t> ChangeTracker::Pending::keys() const {
+  std::vector<uint64_t> all;
+  for (const Part& part : parts_) all.insert(all.end(), part->begin(), part->end());
+  sort_unique(all);
+  return all;
+}
+
+void ChangeTracker::restore(std::map<uint32_t, std::vector<uint64_t>> keys_of_workers) {
   MutexLock lock(mutex_);
   workers_.clear();
-  for (Pending& one : pending) {
-    Worker& state = workers_[one.worker];
-    state.pending = std::move(one.keys);
+  for (auto& [worker, keys] : keys_of_workers) {
+    Worker& state = workers_[worker];
+    state.pending = std::move(keys);
     compact(state);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -34,22 +35,33 @@ class ChangeTracker {
   };
   Result<Taken> take(uint32_t worker, uint64_t number, uint64_t most);
 
-  // What workers have not been told, for a snapshot: a taken answer counts as not told. Only this survives a restart, so
-  // a worker may be told of a row twice, never not at all.
-  struct Pending {
-    uint32_t worker = 0;
-    std::vector<uint64_t> keys;  // ascending
+  // What a worker has not been told, for a snapshot: a taken answer counts as not told. Only this survives a restart, so a
+  // worker may be told of a row twice, never not at all. The keys are shared with the tracker and sorted by who asks for them,
+  // so that pending() is short however many there are.
+  class Pending {
+   public:
+    uint32_t worker() const { return worker_; }
+    std::vector<uint64_t> keys() const;  // ascending
+
+   private:
+    friend class ChangeTracker;
+    using Part = std::shared_ptr<const std::vector<uint64_t>>;
+    uint32_t worker_ = 0;
+    std::vector<Part> parts_;
   };
-  std::vector<Pending> pending() const;
-  void restore(std::vector<Pending> pending);
+  std::vector<Pending> pending();
+  void restore(std::map<uint32_t, std::vector<uint64_t>> keys_of_workers);
 
  private:
   struct Worker {
-    std::vector<uint64_t> pending;  // with repetitions beyond `unique`
+    std::vector<Pending::Part> sealed;  // what is pending and was shown to a snapshot: never changed again
+    size_t sealed_keys = 0;             // in all of them
+    std::vector<uint64_t> pending;      // the rest; both together have repetitions beyond `unique`
     size_t unique = 0;
-    std::vector<uint64_t> taken;
+    Pending::Part taken;  // null: nothing
     uint64_t number = 0;
   };
+  static void seal(Worker& worker);
   static void compact(Worker& worker);
 
   mutable Mutex mutex_;

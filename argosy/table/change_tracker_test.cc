@@ -32,7 +32,7 @@ TEST(ChangeTracker, GivesNoMoreThanIsAskedFor) {
   }
   tracker.record(1, std::vector<uint64_t>{1});
   EXPECT_THAT(tracker.take(0, 2, 2)->keys, ElementsAre(1, 3));
-  EXPECT_THAT(tracker.pending()[0].keys, ElementsAre(1, 3, 4, 5));
+  EXPECT_THAT(tracker.pending()[0].keys(), ElementsAre(1, 3, 4, 5));
   EXPECT_THAT(take(tracker, 0, 3), ElementsAre(4, 5));
   EXPECT_THAT(take(tracker, 0, 4), IsEmpty());
 }
@@ -69,11 +69,34 @@ TEST(ChangeTracker, ATakenAnswerIsPendingUntilTheNextCall) {
   take(tracker, 0, 1);
   tracker.record(1, std::vector<uint64_t>{2, 3});
   ChangeTracker restarted;
-  restarted.restore(tracker.pending());
+  restarted.restore({{0, tracker.pending()[0].keys()}});
   EXPECT_THAT(take(restarted, 0, 2), ElementsAre(1, 2, 3));
   take(tracker, 0, 2);
   ASSERT_EQ(tracker.pending().size(), 1u);
-  EXPECT_THAT(tracker.pending()[0].keys, ElementsAre(2, 3));
+  EXPECT_THAT(tracker.pending()[0].keys(), ElementsAre(2, 3));
+}
+
+// A snapshot is written while workers go on: it has the keys of its moment, each once, and the tracker loses none by it.
+TEST(ChangeTracker, WhatASnapshotWasShownStaysAsItWas) {
+  ChangeTracker tracker;
+  tracker.track(0);
+  std::vector<ChangeTracker::Pending> shown;
+  std::vector<std::vector<uint64_t>> expected;
+  std::vector<uint64_t> keys;
+  for (uint64_t round = 0; round < 50; ++round) {
+    std::vector<uint64_t> some(1000);
+    for (uint64_t i = 0; i < some.size(); ++i) some[i] = (round * 700 + i) % 20000;  // some of them again, and past kSmall
+    tracker.record(1, some);
+    keys.insert(keys.end(), some.begin(), some.end());
+    std::ranges::sort(keys);
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    if (round % 3 != 0) continue;
+    shown.push_back(tracker.pending().at(0));
+    expected.push_back(keys);
+  }
+  EXPECT_EQ(take(tracker, 0, 1), keys);
+  tracker.record(1, std::vector<uint64_t>{99999});
+  for (size_t i = 0; i < shown.size(); ++i) EXPECT_EQ(shown[i].keys(), expected[i]) << i;
 }
 
 // What is remembered for a worker that never asks is bounded by the number of rows, and nothing gets lost in keeping it so.

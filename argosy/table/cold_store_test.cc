@@ -22,7 +22,7 @@ class ColdStoreTest : public testing::Test {
  protected:
   void TearDown() override {
     store_.reset();
-    fs::remove_all(folder_);
+    fs::remove_all(outer_);
   }
   std::unique_ptr<ColdStore> open(const std::string& name = "ids", std::function<Status()> fault = {}) const {
     return std::move(ColdStore::open(folder_, name, sizeof(Row), std::move(fault))).value();
@@ -42,7 +42,8 @@ class ColdStoreTest : public testing::Test {
     return rows;
   }
 
-  const fs::path folder_ = fs::temp_directory_path() / ("argosy-cold-store-" + std::to_string(::getpid()));
+  const fs::path outer_ = fs::temp_directory_path() / ("argosy-cold-store-" + std::to_string(::getpid()));
+  const fs::path folder_ = outer_ / "store";
   std::unique_ptr<ColdStore> store_ = open();
 };
 
@@ -107,7 +108,7 @@ TEST_F(ColdStoreTest, IsEmptyWhenItIsOpenedAndGoneWhenItIsClosed) {
 TEST_F(ColdStoreTest, AnyNameWillDo) {
   const auto one = open("../a/b"), two = open("a b%"), three = open("ids.w_0@1");
   EXPECT_TRUE(fs::exists(folder_));
-  EXPECT_FALSE(fs::exists(folder_.parent_path() / "a"));
+  EXPECT_FALSE(fs::exists(outer_ / "a"));
 }
 
 TEST_F(ColdStoreTest, AFaultWritesNothing) {

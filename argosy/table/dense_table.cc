@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "argosy/base/mutex.h"
+#include "argosy/optim/initial_states.h"
 #include "argosy/table/rule_states.h"
 
 namespace argosy::table {
@@ -30,15 +31,6 @@ const char* take(const char* from, std::vector<float>& to) {
   return from + to.size() * sizeof(float);
 }
 
-std::vector<float> initial_states(const optim::Rule& rule, size_t size) {
-  std::vector<float> states;
-  states.reserve(rule.element_states() * size);
-  for (const optim::StateSlot& slot : rule.states()) {
-    if (slot.shape == optim::StateSlot::element) states.insert(states.end(), size, slot.initial);
-  }
-  return states;
-}
-
 Status check_size(const DenseSpec& spec, size_t found) {
   if (found == spec.size) return {};
   return Status::invalid_argument("table '{}' has {} elements, {} were given", spec.name, spec.size, found);
@@ -59,7 +51,7 @@ DenseTable::DenseTable(DenseSpec spec, std::unique_ptr<optim::Rule> rule)
     : spec_(std::move(spec)), rule_(std::move(rule)), value_(spec_.size, 0.0f) {
   if (!rule_) return;
   scalars_ = rule_->initial_scalars();
-  states_ = initial_states(*rule_, spec_.size);
+  states_ = optim::initial_element_states(*rule_, spec_.size);
 }
 
 bool DenseTable::initialised() const {
@@ -84,7 +76,7 @@ Status DenseTable::set(std::span<const float> value) {
   std::copy(value.begin(), value.end(), value_.begin());
   if (rule_) {
     scalars_ = rule_->initial_scalars();
-    states_ = initial_states(*rule_, spec_.size);
+    states_ = optim::initial_element_states(*rule_, spec_.size);
   }
   initialised_ = true;
   return {};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "argosy/optim/initial_states.h"
+
 namespace argosy::table {
 
 RowLayout::RowLayout(const SparseSpec& spec, const optim::Rule* rule)
@@ -15,10 +17,7 @@ RowLayout::RowLayout(const SparseSpec& spec, const optim::Rule* rule)
   }
   value_ = at;
   words_ = (value_ + width_ * (1 + element_states_) + 1) & ~size_t{1};
-  if (!rule) return;
-  for (const optim::StateSlot& slot : rule->states()) {
-    if (slot.shape == optim::StateSlot::element) initial_states_.insert(initial_states_.end(), width_, slot.initial);
-  }
+  if (rule) initial_states_ = optim::initial_element_states(*rule, width_);
 }
 
 RowCounters RowLayout::counters(const float* row) const {

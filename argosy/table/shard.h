@@ -151,7 +151,7 @@ class Shard {
   uint32_t marks_of_new(uint32_t slot) const { return cut_ != nullptr && slot >= cut_->cursor ? RowHeader::kKept : 0; }
 
   const uint32_t number_;
-  const Initializer initializer_;
+  const RowInitializer initializer_;
   const RowLayout& layout_;
   const uint32_t most_rows_;
 

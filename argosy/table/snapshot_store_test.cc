@@ -98,7 +98,7 @@ TEST(SnapshotStore, PublishingReplacesInOneStep) {
 TEST(SnapshotStore, SavedByTwoServersLoadedByThree) {
   const ScratchFolder scratch;
   SparseSpec spec{.name = "emb", .width = 3};
-  spec.initializer = {.kind = Initializer::Kind::uniform, .a = -1, .b = 1, .seed = 11};
+  spec.initializer = {.kind = RowInitializer::Kind::uniform, .a = -1, .b = 1, .seed = 11};
   spec.rule = "adagrad";
   std::vector<uint64_t> keys;
   for (uint64_t i = 0; i < 5000; ++i) keys.push_back(mix64(i));

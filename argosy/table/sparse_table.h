@@ -48,7 +48,7 @@ struct Impressions {
   std::span<const float> clicks;
 };
 
-struct ShrinkReport {
+struct ShrinkCounts {
   uint64_t kept = 0;
   uint64_t dropped = 0;          // rows
   uint64_t dropped_waiting = 0;  // counters of keys that were not admitted yet
@@ -121,7 +121,7 @@ class SparseTable {
   // Drops rows by `expiry`, after the counters have decayed. Uses the steps so far and `now_seconds` as the present.
   // failed_precondition if it asks for a counter that this table does not keep. With `erased`, the keys of what was dropped, rows
   // and counters of waiting keys, are appended to it.
-  Result<ShrinkReport> shrink(const Expiry& expiry, uint32_t now_seconds, std::vector<uint64_t>* erased = nullptr);
+  Result<ShrinkCounts> shrink(const Expiry& expiry, uint32_t now_seconds, std::vector<uint64_t>* erased = nullptr);
   // Whether shrink() changes the counters of rows that stay.
   bool decays() const { return layout_.counts_show_click() && spec_.show_click.decay != 1; }
 

@@ -151,7 +151,7 @@ struct Case {
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 std::vector<Case> cases() {
-  const Initializer uniform{.kind = Initializer::Kind::uniform, .a = -1, .b = 1, .seed = 7};
+  const RowInitializer uniform{.kind = RowInitializer::Kind::uniform, .a = -1, .b = 1, .seed = 7};
   const SparseSpec adam{.name = "a", .width = 10, .initializer = uniform, .rule = "adam"};
   std::vector<Case> all = {{"adam", adam}};
   SparseSpec spec = adam;

@@ -195,7 +195,7 @@ Status SparseTable::erase(std::span<const uint64_t> keys) {
 struct SparseTable::Shrinking {
   std::function<bool(RowCounters&)> expired;  // after the counters have decayed
   std::vector<uint64_t>* erased = nullptr;
-  ShrinkReport report = {};
+  ShrinkCounts report = {};
 
   bool drops(uint64_t key, RowCounters& counters) const {
     if (!expired(counters)) return false;
@@ -204,7 +204,7 @@ struct SparseTable::Shrinking {
   }
 };
 
-Result<ShrinkReport> SparseTable::shrink(const Expiry& expiry, uint32_t now_seconds, std::vector<uint64_t>* erased) {
+Result<ShrinkCounts> SparseTable::shrink(const Expiry& expiry, uint32_t now_seconds, std::vector<uint64_t>* erased) {
   if (expiry.score != 0 && !layout_.counts_show_click()) {
     return Status::failed_precondition(
         "table '{}' keeps no shows and clicks, so it cannot drop rows below score {}; enable show_click in its spec", spec_.name,

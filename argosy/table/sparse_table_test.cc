@@ -26,7 +26,7 @@ void push_ones(SparseTable& table, std::vector<uint64_t> keys, Impressions impre
 // A row's first value depends on (seed, key) only: not on the number of shards, the order, or who asks.
 TEST(SparseTable, FirstValuesDependOnSeedAndKeyOnly) {
   SparseSpec spec = sgd(4);
-  spec.initializer = {.kind = Initializer::Kind::truncated_normal, .a = 1, .b = 0.5f, .seed = 11};
+  spec.initializer = {.kind = RowInitializer::Kind::truncated_normal, .a = 1, .b = 0.5f, .seed = 11};
   const auto one = make(spec, {.shards = 1});
   const auto many = make(spec, {.shards = 128});
   const auto forward = pull(*one, {0, 1, ~uint64_t{0}}, true);

@@ -50,7 +50,7 @@ Status check_show_click(const ShowClick& show_click) {
 
 }  // namespace
 
-Status Initializer::check() const {
+Status RowInitializer::check() const {
   if (static_cast<int>(kind) < 0 || kind > Kind::truncated_normal) {
     return Status::invalid_argument("unknown kind of initializer {}", static_cast<int>(kind));
   }
@@ -63,21 +63,21 @@ Status Initializer::check() const {
   return {};
 }
 
-void row_initial_value(const Initializer& initializer, uint64_t key, std::span<float> row) {
+void row_initial_value(const RowInitializer& initializer, uint64_t key, std::span<float> row) {
   const float a = initializer.a;
   const float b = initializer.b;
   Random random(initializer.seed, key);
   switch (initializer.kind) {
-    case Initializer::Kind::constant:
+    case RowInitializer::Kind::constant:
       for (float& x : row) x = a;
       return;
-    case Initializer::Kind::uniform:
+    case RowInitializer::Kind::uniform:
       for (float& x : row) x = a + (b - a) * static_cast<float>(random.uniform());
       return;
-    case Initializer::Kind::normal:
+    case RowInitializer::Kind::normal:
       for (float& x : row) x = a + b * static_cast<float>(random.normal());
       return;
-    case Initializer::Kind::truncated_normal:
+    case RowInitializer::Kind::truncated_normal:
       for (float& x : row) {
         double draw = random.normal();
         while (std::abs(draw) > 2) draw = random.normal();

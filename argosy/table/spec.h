@@ -18,7 +18,7 @@ namespace argosy::table {
 
 // The first value of a row: a function of (seed, key) alone, so that it depends neither on the order of arrival nor on the
 // number of servers.
-struct Initializer {
+struct RowInitializer {
   enum class Kind { constant, uniform, normal, truncated_normal };
 
   Kind kind = Kind::constant;
@@ -28,11 +28,11 @@ struct Initializer {
 
   Status check() const;
 
-  friend bool operator==(const Initializer&, const Initializer&) = default;
+  friend bool operator==(const RowInitializer&, const RowInitializer&) = default;
 };
 
 // Fills `row` with the first value of `key`.
-void row_initial_value(const Initializer& initializer, uint64_t key, std::span<float> row);
+void row_initial_value(const RowInitializer& initializer, uint64_t key, std::span<float> row);
 
 // Which keys get a row. One that is not admitted reads as its initial value; its gradients are counted, not applied.
 struct Admission {
@@ -85,7 +85,7 @@ struct SparseSpec {
   std::string name;
   uint32_t width = 0;
   uint64_t declared_rows = 0;  // not 0: the table written as one tensor has keys 0 … declared_rows - 1, made or not
-  Initializer initializer;
+  RowInitializer initializer;
   Mode mode = Mode::gradient;
   std::string rule = "sgd";  // of optim::make_rule
   optim::HyperParameters hyper_parameters;

@@ -15,7 +15,7 @@ struct Moments {
   double mean = 0, deviation = 0, low = 1e9, high = -1e9;
 };
 
-Moments moments(const Initializer& initializer) {
+Moments moments(const RowInitializer& initializer) {
   Moments found;
   double squares = 0;
   std::vector<float> row(10);
@@ -34,30 +34,30 @@ Moments moments(const Initializer& initializer) {
   return found;
 }
 
-TEST(Initializer, DrawsFromTheAskedDistribution) {
-  const Moments uniform = moments({.kind = Initializer::Kind::uniform, .a = -1, .b = 3, .seed = 1});
+TEST(RowInitializer, DrawsFromTheAskedDistribution) {
+  const Moments uniform = moments({.kind = RowInitializer::Kind::uniform, .a = -1, .b = 3, .seed = 1});
   EXPECT_NEAR(uniform.mean, 1, 0.02);
   EXPECT_NEAR(uniform.deviation, 4 / std::sqrt(12.0), 0.02);
   EXPECT_GE(uniform.low, -1);
   EXPECT_LE(uniform.high, 3);
-  const Moments normal = moments({.kind = Initializer::Kind::normal, .a = 5, .b = 2, .seed = 1});
+  const Moments normal = moments({.kind = RowInitializer::Kind::normal, .a = 5, .b = 2, .seed = 1});
   EXPECT_NEAR(normal.mean, 5, 0.03);
   EXPECT_NEAR(normal.deviation, 2, 0.03);
   EXPECT_GT(normal.high, 9.5);
-  const Moments truncated = moments({.kind = Initializer::Kind::truncated_normal, .a = 5, .b = 2, .seed = 1});
+  const Moments truncated = moments({.kind = RowInitializer::Kind::truncated_normal, .a = 5, .b = 2, .seed = 1});
   EXPECT_NEAR(truncated.mean, 5, 0.03);
   EXPECT_NEAR(truncated.deviation, 2 * 0.8796, 0.03);  // of a normal distribution cut at two deviations
   EXPECT_GE(truncated.low, 1);
   EXPECT_LE(truncated.high, 9);
-  const Moments constant = moments({.kind = Initializer::Kind::constant, .a = 0.5f});
+  const Moments constant = moments({.kind = RowInitializer::Kind::constant, .a = 0.5f});
   EXPECT_EQ(constant.low, 0.5);
   EXPECT_EQ(constant.high, 0.5);
 }
 
 // Values that saved models and other servers rely on: a change here changes what every table begins with.
-TEST(Initializer, GivesTheSameNumbersForEver) {
+TEST(RowInitializer, GivesTheSameNumbersForEver) {
   std::vector<float> row(2);
-  row_initial_value({.kind = Initializer::Kind::uniform, .a = 0, .b = 1, .seed = 42}, 7, row);
+  row_initial_value({.kind = RowInitializer::Kind::uniform, .a = 0, .b = 1, .seed = 42}, 7, row);
   EXPECT_FLOAT_EQ(row[0], 0.437293198f);
   EXPECT_FLOAT_EQ(row[1], 0.201408601f);
 }
@@ -74,7 +74,7 @@ TEST(Spec, RefusesWhatCannotWork) {
   };
   using S = SparseSpec;
   EXPECT_THAT(message([](S& s) { s.width = 0; }), HasSubstr("width 0"));
-  EXPECT_THAT(message([](S& s) { s.initializer = {.kind = Initializer::Kind::uniform, .a = 2, .b = 1}; }),
+  EXPECT_THAT(message([](S& s) { s.initializer = {.kind = RowInitializer::Kind::uniform, .a = 2, .b = 1}; }),
               HasSubstr("high end is lower"));
   EXPECT_THAT(message([](S& s) { s.initializer.a = NAN; }), HasSubstr("finite"));
   EXPECT_THAT(message([](S& s) { s.admission = {.kind = Admission::Kind::probability, .probability = 0}; }),

@@ -159,5 +159,17 @@ PLANTS = (
     Plant(
         "snapshot_not_checked", "argosy/ps/server/snapshotter.cc", "older snapshots go before it is known that the new one can be read", ("ps_test:*Snapshot*",)
     ),
+    Plant(
+        "answer_before_follower",
+        "argosy/ps/server/replication.cc",
+        "a primary answers before its follower has what the answer rests on",
+        ("ps_test:ReplicationTest.*", "kill_primary-async-dataset-1"),
+    ),
+    Plant(
+        "part_takes_over",
+        "argosy/ps/server/server_core_replica.cc",
+        "a follower that has not caught up may become the primary",
+        ("ps_test:ReplicationTest.*", "kill_primary-sync-feeder-1"),
+    ),
     Plant("any_token", "argosy/rpc/server_stream.cc", "any token opens the port", ("rpc_test:*Token*:*Security*:PortLimits*",)),
 )

@@ -19,7 +19,7 @@ INSTEAD = {
     "paddle": "",
     "paddle.amp.debugging": "`paddle.isfinite` of what is to be looked at",
     "paddle.audio": "torchaudio",
-    "paddle.autograd": "`paddle.grad`, `Tensor.backward`; functions with a backward of their own are not here",
+    "paddle.autograd": "`paddle.grad` twice for derivatives of derivatives",
     "paddle.batch": "`paddle.batch`, the function",
     "paddle.complex": "real tensors; `paddle.real`, `paddle.imag` and `paddle.complex` of the dynamic graph",
     "paddle.cost_model": "`paddle.profiler`",
@@ -37,7 +37,7 @@ INSTEAD = {
     "paddle.fluid": "the names of `paddle.fluid` itself",
     "paddle.fluid.annotations": "nothing: it marks deprecated functions",
     "paddle.fluid.contrib": "what `fluid.contrib.NAME` says when it is asked for",
-    "paddle.fluid.contrib.mixed_precision": "`paddle.amp` in the dynamic graph",
+    "paddle.fluid.contrib.mixed_precision": "`fluid.contrib.mixed_precision.decorate`; `paddle.amp` in the dynamic graph",
     "paddle.fluid.contrib.slim": "the tools of the serving system",
     "paddle.fluid.dataloader": "`paddle.io.Dataset`, `paddle.io.BatchSampler`",
     "paddle.fluid.data": "`fluid.data`, the function",
@@ -82,6 +82,31 @@ INSTEAD = {
     "paddle.utils.unique_name": "`paddle.utils.unique_name` as an attribute, and `paddle.fluid.unique_name`",
     "paddle.vision.ops": "torchvision",
 }
+# What a user gets instead of the names that a module of these lacks, where that is not what takes the place of all of it.
+OF_THE_REST = {
+    "paddle": "NumPy's complex arrays, before data are fed; `paddle.get_rng_state` and `paddle.set_rng_state`; `paddle.summary` counts parameters",
+    "paddle.callbacks": "`paddle.callbacks.Callback` with a writer of your own",
+    "paddle.distribution": "a subclass of `paddle.distribution.Distribution`",
+    "paddle.fluid": "`paddle.NAME`, and the modules of `paddle.fluid` in this table",
+    "paddle.fluid.layers": "`paddle.NAME` and `paddle.nn.functional.NAME`, which build in programs too; boxes and images by torchvision",
+    "paddle.jit": "nothing: the Python of a layer runs as it is while it is recorded, and no code is written that could be shown",
+    "paddle.linalg": "`paddle.linalg.solve`, `inv`, `qr`, `svd`; NumPy, before data are fed",
+    "paddle.nn": "`paddle.nn.RNNCellBase` in a loop of your own for decoding; torch's losses of speech",
+    "paddle.nn.functional": "`paddle.nn.functional.cross_entropy`; attention by `paddle.matmul` and a mask",
+    "paddle.nn.utils": "`paddle.nn.SpectralNorm`; `paddle.concat` of flattened parameters, and `Tensor.set_value`",
+    "paddle.optimizer": "`paddle.optimizer.Adam`: no optimizer here looks at a function several times for a step",
+    "paddle.static": "`paddle.static.cpu_places` and `cuda_places`; an operator of your own (`docs/adding_an_op.md`) for `py_func`; `fluid.ParamAttr`",
+    "paddle.static.nn": "`paddle.static.nn.batch_norm` and `layer_norm`; `paddle.nn.Conv3DTranspose`; an operator of your own (`docs/adding_an_op.md`) for `py_func`",
+    "paddle.utils": "Python's `warnings` and `importlib`",
+    "paddle.version": "nothing: there are no XPUs here",
+    "paddle.vision.datasets": "`paddle.vision.datasets.DatasetFolder` of files that you have",
+    "paddle.vision.models": "`paddle.vision.models.resnet50` and its relatives, or a model of `paddle.nn`",
+    "paddle.vision.transforms": "`paddle.vision.transforms.RandomRotation` and `rotate`",
+}
+# Modules all of whose names are here, one of them in part.
+IN_PART = {
+    "paddle.fluid.incubate.fleet.utils.fleet_util": "`FleetUtil` prints, counts and sets to zero; what `FleetUtil().NAME` says when another method is asked for"
+}
 
 
 def public(version):
@@ -124,7 +149,9 @@ def row(version, module, names):
     verdict = "here" if not missing else "partly here" if len(missing) < len(names) else "not here"
     shown = ", ".join(f"`{name}`" for name in missing[:_SHOWN]) + (f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else "")
     note = f"lacks {shown}" if missing else ""
-    text = instead(module) if missing else ""
+    if not missing and module in IN_PART:
+        return [version, f"`{module}`", "partly here", f"{len(names)} of {len(names)}", f"in part; instead: {IN_PART[module]}"]
+    text = (OF_THE_REST.get(module) or instead(module)) if missing else ""
     return [version, f"`{module}`", verdict, f"{len(names) - len(missing)} of {len(names)}", f"{note}; instead: {text}" if text else note]
 
 

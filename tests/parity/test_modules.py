@@ -32,3 +32,5 @@ def test_every_module_that_is_not_here_names_what_is_used_instead():
     rows = [modules.row(version, module, names) for version in modules.VERSIONS for module, names in modules.public(version).items()]
     assert len(rows) > 200 and {one[2] for one in rows} == {"here", "partly here", "not here"}
     assert [one[1] for one in rows if one[2] == "not here" and not one[4]] == []
+    assert [one[1] for one in rows if one[2] == "partly here" and "; instead: " not in one[4]] == []
+    assert set(modules.OF_THE_REST) <= {one[1].strip("`") for one in rows}

@@ -1,4 +1,4 @@
-"""The public callables of paddle, and their examples: `python docstring_examples.py` runs every one in this process, and says which fail.
+"""The public callables of paddle, argosy.ray and argosy.serve, and their examples: `python docstring_examples.py` runs every one in this process, and says which fail.
 
 An example finds paddle, fluid, np, nn (paddle.nn) and F (paddle.nn.functional); it starts with fresh default programs, names, scope and seeds,
 in a folder that is thrown away. Numbers may differ in the last digits. What needs servers, files or a GPU has `# doctest: +SKIP`.
@@ -20,20 +20,21 @@ import numpy as np
 
 # The modules that users import, or reach from paddle by dots.
 MODULES = """
-    paddle paddle.amp paddle.callbacks paddle.compat paddle.dataset.cifar paddle.dataset.common paddle.dataset.imdb paddle.dataset.imikolov
-    paddle.dataset.mnist paddle.dataset.uci_housing paddle.device paddle.device.cuda paddle.distributed paddle.distributed.fleet
-    paddle.distributed.fleet.metrics paddle.distributed.fleet.utils paddle.distributed.fleet.utils.fs paddle.distributed.utils.launch_utils
-    paddle.distributed.utils.log_utils paddle.distribution paddle.errors paddle.fluid paddle.fluid.average paddle.fluid.backward paddle.fluid.clip
-    paddle.fluid.communicator paddle.fluid.compiler paddle.fluid.contrib paddle.fluid.contrib.layers paddle.fluid.contrib.mixed_precision
-    paddle.fluid.contrib.model_stat paddle.fluid.core paddle.fluid.data_feeder paddle.fluid.dataset paddle.fluid.dygraph paddle.fluid.dygraph.parallel
-    paddle.fluid.executor paddle.fluid.framework paddle.fluid.incubate.data_generator paddle.fluid.incubate.fleet.base.role_maker
-    paddle.fluid.incubate.fleet.utils.fleet_util paddle.fluid.incubate.fleet.utils.hdfs paddle.fluid.incubate.fleet.utils.utils
-    paddle.fluid.initializer paddle.fluid.io paddle.fluid.layers paddle.fluid.layers.utils paddle.fluid.lod_tensor paddle.fluid.metrics
-    paddle.fluid.nets paddle.fluid.optimizer paddle.fluid.param_attr paddle.fluid.profiler paddle.fluid.reader paddle.fluid.regularizer
-    paddle.fluid.transpiler paddle.fluid.unique_name paddle.framework paddle.hapi paddle.incubate paddle.io paddle.jit paddle.linalg paddle.metric
-    paddle.nn paddle.nn.clip paddle.nn.functional paddle.nn.initializer paddle.nn.utils paddle.optimizer paddle.optimizer.lr paddle.profiler
-    paddle.reader paddle.regularizer paddle.static paddle.static.nn paddle.tensor paddle.text paddle.utils paddle.version paddle.vision.datasets
-    paddle.vision.models paddle.vision.transforms
+    argosy.ray argosy.serve paddle paddle.amp paddle.autograd paddle.callbacks paddle.compat paddle.dataset paddle.dataset.cifar paddle.dataset.common
+    paddle.dataset.imdb paddle.dataset.imikolov paddle.dataset.mnist paddle.dataset.uci_housing paddle.device paddle.device.cuda paddle.distributed
+    paddle.distributed.fleet paddle.distributed.fleet.metrics paddle.distributed.fleet.utils paddle.distributed.fleet.utils.fs
+    paddle.distributed.utils.launch_utils paddle.distributed.utils.log_utils paddle.distribution paddle.errors paddle.fluid paddle.fluid.average
+    paddle.fluid.backward paddle.fluid.clip paddle.fluid.communicator paddle.fluid.compiler paddle.fluid.contrib paddle.fluid.contrib.layers
+    paddle.fluid.contrib.mixed_precision paddle.fluid.contrib.model_stat paddle.fluid.core paddle.fluid.data_feeder paddle.fluid.dataset
+    paddle.fluid.dygraph paddle.fluid.dygraph.parallel paddle.fluid.executor paddle.fluid.framework paddle.fluid.incubate.data_generator
+    paddle.fluid.incubate.fleet.base.role_maker paddle.fluid.incubate.fleet.utils.fleet_util paddle.fluid.incubate.fleet.utils.hdfs
+    paddle.fluid.incubate.fleet.utils.utils paddle.fluid.initializer paddle.fluid.io paddle.fluid.layers paddle.fluid.layers.utils
+    paddle.fluid.lod_tensor paddle.fluid.metrics paddle.fluid.nets paddle.fluid.optimizer paddle.fluid.param_attr paddle.fluid.profiler
+    paddle.fluid.reader paddle.fluid.regularizer paddle.fluid.transpiler paddle.fluid.unique_name paddle.framework paddle.hapi paddle.incubate
+    paddle.incubate.optimizer paddle.inference paddle.io paddle.jit paddle.linalg paddle.metric paddle.nn paddle.nn.clip paddle.nn.functional
+    paddle.nn.initializer paddle.nn.utils paddle.optimizer paddle.optimizer.lr paddle.profiler paddle.reader paddle.regularizer paddle.static
+    paddle.static.amp paddle.static.nn paddle.tensor paddle.text paddle.utils paddle.version paddle.vision paddle.vision.datasets paddle.vision.models
+    paddle.vision.transforms
 """.split()
 _NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?")
 

@@ -2,9 +2,11 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import paddle
+from argosy import errors
 from dataset_models import Numbers
 
 
@@ -52,8 +54,8 @@ def test_switched_off_again(numbers):
 def test_what_cannot_be_true_is_refused_with_its_substitute(fluid):
     dataset = fluid.InMemoryDataset()
     refused = [
-        (lambda: dataset.slots_shuffle(["a"]), "infer_from_dataset"),
-        (lambda: dataset.set_fea_eval(1000, True), "infer_from_dataset"),
+        (lambda: fluid.QueueDataset().slots_shuffle(["a"]), "InMemoryDataset"),
+        (lambda: fluid.QueueDataset().set_fea_eval(1000, True), "InMemoryDataset"),
         (lambda: dataset.set_merge_by_lineid(), "pipe command"),
         (lambda: dataset.set_pv_batch_size(2), "pipe command"),
         (lambda: dataset.set_rank_offset("r"), "pipe command"),
@@ -87,6 +89,41 @@ def test_what_cannot_be_true_is_refused_with_its_substitute(fluid):
         assert call() is None
 
 
+def test_what_a_feature_is_worth(fluid, exe, tmp_path):
+    """A label that slot a says and slot b does not: the AUC falls to that of guessing once a comes from other samples, and stays where b does."""
+    numbers = np.random.RandomState(2).randint(0, 1000, [2000, 2])
+    (tmp_path / "part").write_text("".join(f"1 {a} 1 {b} 1 {a % 2}\n" for a, b in numbers), encoding="utf-8")
+    slots = [fluid.data(name, [None, 1], "int64", lod_level=1) for name in ("a", "b")]
+    label = fluid.data("label", [None, 1], "int64")
+    guess = fluid.layers.cast(slots[0] - (slots[0] / 2) * 2, "float32") * 0.8 + 0.1  # by a alone
+    area = fluid.layers.auc(fluid.layers.concat([1.0 - guess, guess], axis=1), label)[0]
+    dataset = fluid.InMemoryDataset()
+    dataset.set_use_var([*slots, label])
+    dataset.set_batch_size(100)
+    dataset.set_filelist([str(tmp_path / "part")])
+    dataset.load_into_memory()
+    with pytest.raises(errors.FailedPreconditionError, match=r"call set_fea_eval\(record_candidate_size\) first"):
+        dataset.slots_shuffle(["a"])
+    dataset.set_fea_eval(500)
+
+    def auc_of(shuffled):
+        if shuffled is not None:
+            dataset.slots_shuffle(shuffled)
+        with fluid.scope_guard(fluid.Scope()):
+            exe.run(fluid.default_startup_program())
+            return float(exe.infer_from_dataset(fluid.default_main_program(), dataset, fetch_list=[area])[0][0])
+
+    assert [auc_of(one) for one in (None, ["b"], [])] == [1.0] * 3
+    assert auc_of(["a"]) == pytest.approx(0.5, abs=0.08) and auc_of([slots[1]]) == 1.0
+    with pytest.raises(errors.NotFoundError, match="has no slot 'c'; it has a, b, label"):
+        dataset.slots_shuffle(["c"])
+    with pytest.raises(ValueError, match="record_candidate_size is a number of samples, 1 or more; found 0"):
+        dataset.set_fea_eval(0)
+    dataset.release_memory()
+    with pytest.raises(RuntimeError, match="before load_into_memory"):
+        dataset.slots_shuffle(["a"])
+
+
 def test_what_changes_no_result_is_taken_with_a_line(fluid):
     dataset = fluid.InMemoryDataset()
     for call in (lambda: dataset.set_queue_num(4), lambda: dataset.set_fleet_send_batch_size(80), lambda: dataset.set_fleet_send_sleep_seconds(2)):
@@ -99,8 +136,14 @@ def test_the_settings_of_2_x(fluid):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dataset.init(batch_size=4, queue_num=2, pipe_command="cat")
-        dataset._init_distributed_settings(parse_ins_id=True, parse_content=True, merge_size=-1, fea_eval=False, candidate_size=100, fleet_send_batch_size=10)
-    assert len(caught) == 2 and dataset._leading == ("ins_id", "content") and dataset._batch_size == 4
+        dataset._init_distributed_settings(parse_ins_id=True, parse_content=True, merge_size=-1, fea_eval=True, candidate_size=100, fleet_send_batch_size=10)
+    assert (
+        len(caught) == 2
+        and dataset._evaluates_features
+        and dataset._candidates == 100
+        and dataset._leading == ("ins_id", "content")
+        and dataset._batch_size == 4
+    )
     with pytest.raises(NotImplementedError, match="samples of one id"):
         dataset.update_settings(merge_size=2)
     with pytest.raises(TypeError, match="has no setting 'nothing'"):

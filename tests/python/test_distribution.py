@@ -145,8 +145,6 @@ def test_segments():
     assert paddle.incubate.segment_max(data, ids).tolist()[0] == [3.0, 5.0] and paddle.incubate.segment_min(data, ids).tolist()[0] == [1.0, 1.0]
     with pytest.raises(ValueError, match="sorted"):
         paddle.incubate.segment_sum(data, paddle.to_tensor([1, 0, 0]))
-    with pytest.raises(AttributeError, match="LookAhead is not here; use paddle.optimizer"):
-        paddle.incubate.LookAhead
 
 
 @pytest.fixture

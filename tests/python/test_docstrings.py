@@ -11,6 +11,14 @@ def test_there_are_callables():
     assert len(examples.callables()) > 1000
 
 
+# A package of the front end that nobody lists is not looked at: its modules with a list of names are those that users import.
+def test_every_package_with_a_list_of_names_is_looked_at(root):
+    folder = root / "argosy/python/argosy"
+    packages = {str(path.parent.relative_to(folder)).replace("/", ".") for path in folder.rglob("__init__.pyi")} - {"."}
+    looked_at = {name.partition(".")[2] for name in examples.MODULES}
+    assert sorted(packages - looked_at) == []
+
+
 def test_every_callable_has_a_docstring_with_an_example():
     assert sorted(name for name, value in examples.callables() if ">>>" not in examples.docstring(value)) == []
 

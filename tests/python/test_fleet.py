@@ -122,8 +122,12 @@ def test_arguments_that_nothing_honours_are_refused(fluid, fleet, network):
         fleet.init_server("folder", dirname="folder")
     with pytest.raises(TypeError, match="takes a list of files"):
         fleet.util.get_file_shard("part-0")
-    with pytest.raises(ValueError, match="comm_world='server'"):
-        fleet.util.barrier("server")
+    for world in ("server", "all"):
+        for call in (lambda: fleet.util.barrier(world), lambda: fleet.util.all_reduce(1, comm_world=world), lambda: fleet.util.all_gather(1, world)):
+            with pytest.raises(NotImplementedError, match=f"comm_world='{world}': workers meet at the servers, .*fleet.server_stats"):
+                call()
+    with pytest.raises(ValueError, match="comm_world is 'worker'; found 'trainers'"):
+        fleet.util.barrier("trainers")
 
 
 def test_a_setting_that_does_not_exist_is_an_error_that_names_it(fluid, fleet, network):
@@ -250,6 +254,25 @@ def test_a_sparse_embedding_goes_to_the_servers(fluid, fleet, entry, accepted):
     fleet.init(role())
     fleet.distributed_optimizer(fluid.optimizer.Adagrad(0.1)).minimize(fluid.layers.mean(rows))
     assert fluid.default_main_program().global_block().ops[-1].attr("parameters") == ["rows"]
+
+
+def test_weight_decay_of_tables_on_servers_is_said_once(fluid, fleet, capfd):
+    """Rows decay when they are used, there: one line says it of the first table, and none where nothing decays."""
+    rows = []
+    for name in ("first", "second"):
+        ids = fluid.layers.data(name, [1], dtype="int64", lod_level=1)
+        table = fluid.ParamAttr(name=f"{name}_table", regularizer=fluid.regularizer.L2Decay(0.1))
+        rows.append(fluid.layers.sequence_pool(fluid.layers.embedding(ids, [50, 3], is_sparse=True, param_attr=table), "sum"))
+    fleet.init(role())
+    fleet.distributed_optimizer(fluid.optimizer.SGD(0.01)).minimize(fluid.layers.mean(fluid.layers.concat(rows, axis=1)))
+    said = [line for line in capfd.readouterr().err.splitlines() if "has weight decay" in line]
+    assert len(said) == 1 and "table 'first_table'" in said[0] and "on servers a row decays when a batch uses it" in said[0]
+
+
+def test_tables_without_weight_decay_say_nothing(fluid, fleet, network, capfd):
+    fleet.init(role())
+    fleet.distributed_optimizer(fluid.optimizer.SGD(0.01)).minimize(network)
+    assert "weight decay" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,21 @@ import pytest
 PROGRAM = pathlib.Path(__file__).parent / "programs" / "half_async_job.py"
 
 
-@pytest.mark.parametrize("async_mode, sender", [("False", False), ("True", True), ("unset", True)])
-def test_threads_meet_where_a_script_sets_async_mode_to_false_and_only_there(build, tmp_path, async_mode, sender):
+@pytest.mark.parametrize(
+    "async_mode, made_by, given_to, sender",
+    [
+        ("False", "fleet", "with_data_parallel", False),
+        ("True", "fleet", "with_data_parallel", True),
+        ("unset", "fleet", "CompiledProgram", True),
+        ("False", "fleet", "CompiledProgram", False),
+        ("False", "transpiler", "with_data_parallel", False),
+        ("False", "transpiler", "CompiledProgram", False),
+        ("unset", "transpiler", "with_data_parallel", True),
+    ],
+)
+def test_threads_meet_where_a_script_sets_async_mode_to_false_and_only_there(build, tmp_path, async_mode, made_by, given_to, sender):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PADDLE_", "TRAINING_ROLE"))}
-    command = [str(build / "bin/fleetrun"), "--server_num", "1", "--worker_num", "1", "--log_dir", "logs", str(PROGRAM), async_mode]
+    command = [str(build / "bin/fleetrun"), "--server_num", "1", "--worker_num", "1", "--log_dir", "logs", str(PROGRAM), async_mode, made_by, given_to]
     job = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=180)
     log = (tmp_path / "logs/workerlog.0").read_text(encoding="utf-8")
     assert job.returncode == 0, job.stderr + log

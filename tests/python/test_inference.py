@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+import paddle
 from argosy import _core
 from paddle import inference
 
@@ -56,6 +57,29 @@ def test_predictions_are_the_programs(model, form, optimize):
     config.disable_glog_info()
     config.set_cpu_math_library_num_threads(2)
     np.testing.assert_allclose(predictions(inference.create_predictor(config), fed), expected, rtol=1e-5, atol=1e-6)
+
+
+# nn.Linear builds a matmul and an addition, where fc builds a mul: bfloat16 is for both, fused and not.
+@pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize("of", ["fc", "nn.Linear", "nn.Linear without bias"])
+def test_bfloat16_is_of_every_product_with_a_parameter(fluid, exe, tmp_path, of, optimize):
+    paddle.enable_static()
+    x = fluid.data("x", [None, 64])
+    predict = fluid.layers.fc(x, 8) if of == "fc" else paddle.nn.Linear(64, 8, bias_attr=None if of == "nn.Linear" else False)(x)
+    exe.run(fluid.default_startup_program())
+    fluid.io.save_inference_model(str(tmp_path), ["x"], [predict], exe)
+    array, found = np.random.RandomState(3).randn(16, 64).astype("float32"), []
+    for narrow in (False, True):
+        config = inference.Config(str(tmp_path))
+        config.switch_ir_optim(optimize)
+        if narrow:
+            config.enable_mkldnn_bfloat16()
+        predictor = inference.create_predictor(config)
+        predictor.get_input_handle("x").copy_from_cpu(array)
+        predictor.run()
+        found.append(predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu())
+    assert not np.array_equal(*found)
+    np.testing.assert_allclose(*found, rtol=0.05, atol=0.05)
 
 
 def test_handles_say_what_they_hold(model):

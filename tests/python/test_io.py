@@ -53,6 +53,25 @@ def test_persistables_come_back(fluid, exe, trained, tmp_path, filename):
     assert sorted(report["loaded"]) == sorted(before) and report["unused"] == []
 
 
+def test_an_inference_model_needs_no_label(fluid, exe, tmp_path):
+    """What the target does not need may be left out of the inputs, and may be named all the same; what it needs may not be left out."""
+    x, label = fluid.layers.data("x", [4]), fluid.layers.data("label", [1])
+    prediction = fluid.layers.fc(x, 1)
+    fluid.optimizer.SGD(0.1).minimize(fluid.layers.mean(fluid.layers.square_error_cost(prediction, label)))
+    exe.run(fluid.default_startup_program())
+    expected = exe.run(fluid.default_main_program().clone(for_test=True)._prune(["x"], [prediction.name]), feed=feed(), fetch_list=[prediction])[0]
+    for names in (["x"], ["x", "label"]):
+        folder = str(tmp_path / str(len(names)))
+        fluid.io.save_inference_model(folder, names, [prediction], exe)
+        with fluid.scope_guard(fluid.Scope()):
+            program, inputs, targets = fluid.io.load_inference_model(folder, exe)
+            given = {**feed(), **({"label": numpy.zeros([5, 1], "float32")} if "label" in inputs else {})}
+            assert (exe.run(program, feed=given, fetch_list=targets)[0] == expected).all()
+        assert inputs == names and not any(op.type in ("square_error_cost", "elementwise_sub", "sgd") for op in program.global_block().ops)
+    with pytest.raises(ValueError, match="'x'"):
+        fluid.io.save_inference_model(str(tmp_path / "none"), ["label"], [prediction], exe)
+
+
 def test_a_tensor_file_is_paddles(fluid, exe, trained, tmp_path):
     fluid.io.save_params(exe, tmp_path)
     data = (tmp_path / "fc_0.b_0").read_bytes()
@@ -100,6 +119,19 @@ def test_an_inference_model_by_its_prefix(fluid, exe, trained, tmp_path):
     numpy.testing.assert_allclose(found, expected, rtol=1e-6)
     with pytest.raises(FileNotFoundError, match="there is no .*nobody.pdmodel"):
         static.load_inference_model(str(tmp_path / "nobody"), exe)
+
+
+def test_a_folder_that_a_worker_of_servers_saved_is_read_without_its_ledger(fluid, exe, trained, tmp_path):
+    fluid.io.save_persistables(exe, str(tmp_path))
+    before = fluid.load_program_state(str(tmp_path))
+    (tmp_path / "__ledger__").write_text('{"passes": []}')
+    assert fluid.load_program_state(str(tmp_path)).keys() == before.keys()
+
+
+def test_a_save_without_servers_leaves_no_ledger_of_other_values(fluid, exe, trained, tmp_path):
+    (tmp_path / "model.pdledger").write_text('{"passes": []}')
+    fluid.save(trained, str(tmp_path / "model"))
+    assert sorted(os.listdir(tmp_path)) == ["model.pdmodel", "model.pdopt", "model.pdparams"]
 
 
 def test_save_and_load_bring_everything_back(fluid, exe, trained, tmp_path):

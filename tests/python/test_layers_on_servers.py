@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = pathlib.Path(__file__).parent / "programs" / "layers_on_servers.py"
 NOT_SET = ("TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_PSERVER_IPS", "PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM")
 
@@ -21,11 +23,13 @@ def ran(folder, *command):
     return subprocess.run(list(command), cwd=folder, env=environment, capture_output=True, text=True, timeout=180)
 
 
-def test_layers_train_on_a_server_as_alone(build, tmp_path):
-    alone = ran(tmp_path, sys.executable, str(PROGRAM))
+@pytest.mark.parametrize("rule", ["sgd", "lamb", "lars"])
+def test_layers_train_on_a_server_as_alone(build, tmp_path, rule):
+    """By the optimizer's own rule, and by that which strategy.lamb and strategy.lars make of it."""
+    alone = ran(tmp_path, sys.executable, str(PROGRAM), rule)
     assert alone.returncode == 0, alone.stderr
     assert "this process trains alone" in alone.stderr
-    job = ran(tmp_path, str(build / "bin/fleetrun"), "--server_num", "1", "--worker_num", "1", "--log_dir", "logs", str(PROGRAM))
+    job = ran(tmp_path, str(build / "bin/fleetrun"), "--server_num", "1", "--worker_num", "1", "--log_dir", "logs", str(PROGRAM), rule)
     log = (tmp_path / "logs/workerlog.0").read_text(encoding="utf-8")
     assert job.returncode == 0, job.stderr + log
     first, second = numbers("losses", alone.stdout), numbers("losses", log)

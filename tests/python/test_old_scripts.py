@@ -1,6 +1,7 @@
 """What scripts of 1.x write, as they write it; where it is behaviour, as 1.8.5 was measured."""
 
 import importlib
+import os
 import subprocess
 import sys
 
@@ -206,6 +207,76 @@ def test_flags_that_nobody_knows_are_a_warning(fluid):
         fluid.get_flags(["FLAGS_nor_this"])
     with pytest.raises(TypeError, match="takes a dict"):
         fluid.set_flags("FLAGS_check_nan_inf")
+    with pytest.warns(UserWarning, match=r"FLAGS_cpu_deterministic changes nothing here: .*set_thread\(1\)"):
+        fluid.set_flags({"FLAGS_cpu_deterministic": True})
+
+
+@pytest.mark.parametrize("value", [2, "ja", -1])
+def test_a_flag_that_is_neither_on_nor_off_is_an_error_and_changes_nothing(fluid, value):
+    """It was off, without a word."""
+    fluid.set_flags({"FLAGS_check_nan_inf": True})
+    with pytest.raises(errors.InvalidArgumentError, match=f"FLAGS_check_nan_inf: .*found {value!r}, expected 1 or 0"):
+        fluid.set_flags({"FLAGS_check_nan_inf": value})
+    assert fluid.get_flags("FLAGS_check_nan_inf") == {"FLAGS_check_nan_inf": True}
+    fluid.set_flags({"FLAGS_check_nan_inf": 0})
+
+
+@pytest.fixture
+def checked(fluid):
+    """FLAGS_check_nan_inf is set."""
+    fluid.set_flags({"FLAGS_check_nan_inf": 1})
+    yield
+    fluid.set_flags({"FLAGS_check_nan_inf": 0})
+
+
+def test_check_nan_inf_names_the_operator_and_the_variable(fluid, checked):
+    x = fluid.data("x", [None, 2])
+    loss = fluid.layers.reduce_mean(fluid.layers.log(fluid.layers.fc(x, 1, act="relu", param_attr=fluid.initializer.Constant(1.0)), name="risky"))
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    exe.run(feed={"x": np.ones([3, 2], "float32")}, fetch_list=[loss])
+    with pytest.raises(errors.FailedPreconditionError, match=r"operator 'log' .*: variable 'risky.*' has 0 NaN and 1 infinite of 3 values"):
+        exe.run(feed={"x": np.array([[1, 1], [-5, 1], [1, 2]], "float32")}, fetch_list=[loss])
+    fluid.set_flags({"FLAGS_check_nan_inf": False})
+    assert not np.isfinite(exe.run(feed={"x": np.array([[-50, 1]], "float32")}, fetch_list=[loss])[0]).any()
+
+
+def test_check_nan_inf_looks_at_gradients_and_datasets(fluid, checked, tmp_path):
+    x = fluid.data("x", [None, 1])
+    weight = fluid.layers.create_parameter([1], "float32", name="weight", default_initializer=fluid.initializer.Constant(0.0))
+    loss = fluid.layers.reduce_mean(fluid.layers.sqrt(x * weight))  # 0, and its slope is infinite
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    (tmp_path / "part").write_text("1 1.0\n" * 4)
+    dataset = fluid.DatasetFactory().create_dataset("QueueDataset")
+    dataset.set_use_var([x])
+    dataset.set_filelist([str(tmp_path / "part")])
+    for run in (lambda: exe.run(feed={"x": np.ones([2, 1], "float32")}), lambda: exe.train_from_dataset(dataset=dataset)):
+        with pytest.raises(errors.FailedPreconditionError, match=r"operator 'backward' .*variable 'weight@GRAD' has"):
+            run()
+
+
+def test_check_nan_inf_of_the_environment():
+    script = "import paddle; paddle.enable_static(); paddle.static.Executor().run(fetch_list=[paddle.log(paddle.zeros([2]))])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "FLAGS_check_nan_inf": "1"}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1 and "operator 'log'" in done.stderr and "has 0 NaN and 2 infinite of 2 values" in done.stderr, done.stderr
+
+
+def test_check_nan_inf_in_the_dynamic_graph(fluid, checked):
+    with fluid.dygraph.guard():
+        x = paddle.to_tensor([1.0, 0.0, float("nan")], stop_gradient=False)  # what a script gives is its own
+        with pytest.raises(errors.FailedPreconditionError, match=r"log: tensor '.*' has 1 NaN and 1 infinite of 3 values"):
+            paddle.log(x)
+        with pytest.raises(errors.FailedPreconditionError, match="1 NaN and 0 infinite of 3"):
+            x * 2
+        y = paddle.to_tensor([0.0], stop_gradient=False)
+        root = paddle.sqrt(y) * y  # its gradient is 0 * inf
+        with pytest.raises(errors.FailedPreconditionError, match=r"backward: Function 'SqrtBackward0' returned nan"):
+            root.backward()
 
 
 @pytest.mark.parametrize("value", [3.0, 3, np.float32(3), np.array(3.0, "float32")])

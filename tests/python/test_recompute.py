@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paddle
+from argosy import _core
 from paddle.distributed import fleet
 
 X = np.random.RandomState(3).rand(16, 8).astype("float32")
@@ -16,6 +17,7 @@ IDS = np.random.RandomState(4).randint(0, 30, (16, 3)).astype("int64")
 
 @pytest.fixture
 def job(monkeypatch):
+    monkeypatch.setattr(fleet.fleet, "_core", _core.Fleet())  # the process is in no job behind the test
     monkeypatch.setattr(fleet.fleet, "_programs", None)  # a job has one program, and a test is a job
     monkeypatch.setattr(fleet.fleet, "_optimizer", None)
     monkeypatch.setattr(fleet.fleet, "_model", None)

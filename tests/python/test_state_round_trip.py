@@ -68,13 +68,14 @@ def sparse_table(fluid, x, y):
     return loss
 
 
+NO_RULES = ("Optimizer", "ExponentialMovingAverage", "ModelAverage")
 STATES = {
     **{f"auc, {steps} steps": auc_of(steps) for steps in (0, 1, 3)},
     "auc, PR": auc_of(2, "PR"),
     "step counter": counted,
     "a variable of one's own": own_variable,
     "rows of a table": sparse_table,
-    **{f"optimizer {name}": optimizer_of(name) for name in FIRST_LETTER_ONLY if name != "Optimizer"},
+    **{f"optimizer {name}": optimizer_of(name) for name in FIRST_LETTER_ONLY if name not in NO_RULES},
     **{f"schedule {name}": schedule_of(name) for name in SCHEDULES},
 }
 WAYS = {

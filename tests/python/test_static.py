@@ -197,3 +197,12 @@ def test_an_input_spec_describes_an_input(fluid):
     assert repr(spec) == "InputSpec(shape=(-1, 4), dtype=paddle.int64, name=x, stop_gradient=False)"
     assert spec == paddle.static.InputSpec([-1, 4], "int64", "x") and spec.unbatch().shape == (4,) and spec.batch(3).shape == (3, 4)
     assert paddle.static.InputSpec.from_tensor(paddle.static.data("y", [2])).name == "y"
+
+
+def test_a_model_is_not_saved_where_no_store_is(exe, static, tmp_path, monkeypatch):
+    """A local folder s4: was made."""
+    monkeypatch.chdir(tmp_path)
+    x = paddle.static.data("x", [None, 2])
+    with pytest.raises(errors.InvalidArgumentError, match="s4:// is none of"):
+        paddle.static.save_inference_model("s4://bucket/model", [x], [x * 2.0], exe)
+    assert not list(tmp_path.iterdir())

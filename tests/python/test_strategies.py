@@ -263,6 +263,26 @@ def test_the_queue_is_set_up_by_a_sync_configs():
 
 
 @pytest.mark.parametrize(
+    "kind, rates", [("ExponentialDecay", [0.8, 0.4, 0.2]), ("NaturalExpDecay", [0.8, 0.485225, 0.294304]), ("InverseTimeDecay", [0.8, 0.533333, 0.4])]
+)
+def test_lr_decay_steps_makes_a_schedule_of_a_scheduler(fluid, kind, rates):
+    strategy = DistributedStrategy()
+    strategy.a_sync = True
+    strategy.a_sync_configs = {"lr_decay_steps": 2}
+    optimizer = strategy._applied(fluid.optimizer.SGD(getattr(paddle.optimizer.lr, kind)(0.8, gamma=0.5)))
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1))
+    optimizer.minimize(loss)
+    exe = fluid.Executor(fluid.CPUPlace())
+    exe.run(fluid.default_startup_program())
+    feed = {"x": np.ones([1, 2], "float32")}
+    found = [exe.run(feed=feed, fetch_list=[optimizer._learning_rate])[0].item() for _ in range(6)]
+    assert found == pytest.approx([rate for rate in rates for _ in range(2)], rel=1e-5)
+    for other, said in ((0.1, "no scheduler"), (paddle.optimizer.lr.StepDecay(0.1, 2), "StepDecay")):
+        with pytest.raises(ValueError, match=f"ExponentialDecay or NaturalExpDecay or InverseTimeDecay; found {said}: leave it out"):
+            strategy._applied(fluid.optimizer.SGD(other))
+
+
+@pytest.mark.parametrize(
     "name, value, message",
     [
         ("k_steps", "a", "is a number, 0 or more; found 'a'"),
@@ -280,7 +300,7 @@ def test_a_sync_configs_are_checked_when_they_are_set(name, value, message):
 
 
 def test_what_no_job_has_names_its_substitute():
-    for name in DistributedStrategy._standard:
+    for name in DistributedStrategy._defaults:
         with pytest.raises(ValueError, match=rf"DistributedStrategy.{name} = .*not there, .* \([^)]{{12,}}\); leave it at"):
             setattr(DistributedStrategy(), name, {"a": 1} if name.endswith(("_configs", "_param")) else True)
 
@@ -299,13 +319,31 @@ def test_what_no_job_has_is_refused(name, value):
         strategy.a_sync_configs = {"use_ps_gpu": 1}
 
 
-@pytest.mark.parametrize("name, value", [("localsgd", True), ("gradient_merge", True), ("fp16_allreduce", True), ("fuse_grad_size_in_MB", 8)])
-def test_what_only_collective_jobs_have_is_refused_with_servers(name, value):
+@pytest.mark.parametrize(
+    "name, value, instead",
+    [
+        ("localsgd", True, "a_sync_configs = {'k_steps': k}"),
+        ("adaptive_localsgd_configs", {"init_k_steps": 2, "begin_step": 1}, "a_sync_configs = {'k_steps': k}"),
+        ("gradient_merge", True, "max_merge_var_num"),
+        ("fp16_allreduce", True, "'wire_format': 'bfloat16'"),
+        ("find_unused_parameters", True, "the program says"),
+        ("sync_batch_norm", True, "layer_norm"),
+        ("fuse_grad_size_in_MB", 8, "one message per server"),
+    ],
+)
+def test_what_only_collective_jobs_have_is_refused_with_servers_and_names_its_substitute(name, value, instead):
     strategy = DistributedStrategy()
     setattr(strategy, name, value)
     options_of(strategy)
-    with pytest.raises(ValueError, match=f"DistributedStrategy.{name} = .*not there in parameter-server jobs"):
+    with pytest.raises(ValueError, match=f"DistributedStrategy.{name} = .*not there in parameter-server jobs; use .*{instead}"):
         core_strategy(strategy)
+
+
+def test_scaled_losses_are_a_hint_that_is_kept_with_one_line():
+    strategy = DistributedStrategy()
+    with pytest.warns(UserWarning, match="amp_configs: init_loss_scaling, incr_ratio changes nothing: 16 bits are bfloat16") as said:
+        strategy.amp_configs = {"init_loss_scaling": 8.0, "incr_ratio": 4.0, "decr_ratio": 0.8}
+    assert len(said) == 1 and strategy.amp_configs["init_loss_scaling"] == 8.0
 
 
 def test_a_collective_strategy_says_how_gradients_travel(tmp_path):

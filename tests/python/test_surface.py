@@ -252,8 +252,11 @@ def test_global_auc_of_a_program_and_zero_again(capsys):
         assert not np.array(fluid.global_scope().find_var(names[0]).get_tensor()).any()
         with pytest.raises(KeyError, match="'nothing' has no value"):
             util.set_zero("nothing", fluid.global_scope())
-    with pytest.raises(AttributeError, match="save_delta_model writes for servers that are not Argosy's; use fleet.save_persistables"):
+    with pytest.raises(AttributeError, match="save_delta_model is for servers and files that are not Argosy's; use fleet.save_persistables"):
         util.save_delta_model
+    for name, words in [("get_global_metrics", "ctr_metric_bundle"), ("load_model", "fleet.load_persistables"), ("get_last_save_xbox", "argosy inspect")]:
+        with pytest.raises(AttributeError, match=words):
+            getattr(util, name)
 
 
 def test_online_passes():
@@ -303,7 +306,6 @@ def test_what_is_not_here_names_its_substitute():
         (lambda: fluid.DataFeedDesc("x.proto"), "set_use_var"),
         (lambda: fluid.cuda_pinned_places(), "cpu_places"),
         (lambda: fluid.WeightNormParamAttr(dim=0), "ParamAttr"),
-        (lambda: fluid.contrib.mixed_precision.decorate(None), "auto_cast"),
     ]:
         with pytest.raises(NotImplementedError, match=words):
             call()
@@ -326,6 +328,18 @@ def test_contrib_layers_compute():
         ]
         values = fluid.Executor(fluid.CPUPlace()).run(feed={"x": np.array([[1, 2, 3]], "float32")}, fetch_list=found)
     assert [one.tolist() for one in values] == [[[2, 3, 2, 3]], [[4]], [[3, 6, 9]]]
+
+
+def test_the_bundle_of_ctr_metrics_is_that_of_static():
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.scope_guard(fluid.Scope()):
+        score, label = fluid.data("score", [None, 1]), fluid.data("label", [None, 1], "int64")
+        found = fluid.contrib.layers.ctr_metric_bundle(score, label)
+        exe = fluid.Executor(fluid.CPUPlace())
+        exe.run(fluid.default_startup_program())
+        feed = {"score": np.array([[0.75], [0.5]], "float32"), "label": np.array([[1], [0]])}
+        for _ in range(2):
+            values = [float(one) for one in exe.run(feed=feed, fetch_list=list(found))]
+    assert values[:3] == pytest.approx([0.625, 1.5, 2.5]) and values[4:] == [2.0, 4.0]  # squared and absolute errors, predictions, clicks, samples
 
 
 def test_compat():

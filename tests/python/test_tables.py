@@ -192,6 +192,10 @@ def test_settings_that_would_do_nothing_are_refused(model, tmp_path):
         dataset.set_format("csv")
     with pytest.raises(TypeError, match="found dict"):
         dataset.set_table({"x": [1]})
+    dataset.set_table(None)  # the table is taken back: files again
+    assert model.trained(dataset)[1].samples == 20
+    with pytest.raises(TypeError, match="set_table: found None where a table is expected"):
+        dataset.set_table(None)
     assert "the file is damaged, or is not what its name says" in model.failure(model.dataset(filelist=[tmp_path / "part"], format="parquet"))
 
 
@@ -224,6 +228,11 @@ def test_argosy_convert_and_back(tmp_path):
     assert "expected NAME:int64 or NAME:float32" in run("convert", "--from", "multislot", "day.txt", "x.parquet", "--slots", "a:int32", status=1)
     assert "--slots is for" in run("convert", "--from", "criteo", "day", "x.parquet", "--slots", "a:int64", status=1)
     assert "day.txt" in run("convert", "--from", "table", "day.txt", "x.txt", status=1)
+    parquet.write_table(pa.table({"x": [0.5, 2.5, 1e300]}), tmp_path / "day.parquet")
+    refused = run("convert", "--from", "table", "day.parquet", "x.txt", status=1)
+    assert "day.parquet: row group 0, row 2: column 'x' has 1e+300, which a float32 cannot hold" in refused, refused
+    assert "1 bad ones left out" in run("convert", "--from", "table", "day.parquet", "day.txt", "--max_bad_lines", "1")
+    assert (tmp_path / "day.txt").read_text() == "1 0.5\n1 2.5\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["day", "day.parquet", "day.txt"], "nothing is left of what failed"
 
 

@@ -134,15 +134,7 @@ def test_it_is_as_fast_as_fleetrun(job, address):
     assert ratio > 0.95 or min(here) / min(there) > 0.95, (here, there)
 
 
-def test_a_cpp_program_runs_as_it_stands(job, address, build):
-    program = build / "bin" / "mlp_fleet"
-    if not program.exists():
-        pytest.skip("the examples are not built")
-    words = ["-m", "argosy.ray", "--server_num=1", "--worker_num=2", "--no_python", program]
-    job.end(job.python(*words, RAY_ADDRESS=address))
-
-
-def test_ray_data_is_divided_the_same_way_each_time(job, address):
+def test_shards_of_ray_data_become_datasets(job, address):
     job.write(
         "driver.py",
         """

@@ -62,10 +62,10 @@ class Followed:
     def touch(self, name):
         (self.job.folder / name).touch()
 
-    def follow(self, server, port=None, token=TOKEN, status=None, wait=60):
+    def follow(self, server, port=None, token=TOKEN, status=None, wait=60, options=()):
         """A follower that listens, or its output where it ends with `status`."""
         port = port or free_range(1)
-        process = self.job.start("argosy-server", f"--address=127.0.0.1:{port}", f"--follow={server}", f"--token={token}", f"--follow_wait={wait}")
+        process = self.job.start("argosy-server", f"--address=127.0.0.1:{port}", f"--follow={server}", f"--token={token}", f"--follow_wait={wait}", *options)
         process.endpoint = f"127.0.0.1:{port}"
         if status is not None:
             return self.job.end(process, status)

@@ -4,6 +4,8 @@ import contextlib
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import time
 
 from ps_job import until
@@ -183,3 +185,18 @@ def saved(folder):
 def left_over(job_name):
     """What still runs of a job: [words of each process]."""
     return [words for _, words, env in processes().values() if is_of_job(env, job_name)]
+
+
+def left_in(address):
+    """The actors that live, besides Ray's own (_Name), and the placement groups that are there; by a driver of its own."""
+    script = """
+import ray, sys
+from ray._private.state import actors
+ray.init(address=sys.argv[1], log_to_driver=False)
+print('left', [one['ActorClassName'] for one in actors().values() if one['State'] != 'DEAD' and not one['ActorClassName'].startswith('_')],
+      [one['name'] or one['placement_group_id'] for one in ray.util.placement_group_table().values() if one['state'] != 'REMOVED'])
+"""
+    done = subprocess.run([sys.executable, "-c", script, address], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.split("left ")[-1].strip()
+    return "" if found == "[] []" else found

@@ -70,6 +70,10 @@ def test_a_served_model_is_compared_with_the_saved_one(models, tmp_path):
         assert status == 1 and "'table': the checksums of its values differ" in output, output
         status, output = check(models / "one", served.url, "--bfloat16")
         assert status == 1 and "precision: bfloat16 against float32" in output, output
+        status, output = check(models / "one", served.url, "--no_fuse")
+        assert status == 1 and "settings     DIFFERENT" in output and "    fusion: off against on" in output, output
+        status, output = check(models / "one", served.url, "--threads", "2")
+        assert status == 1 and output.endswith("different\n") and "    threads: 2 against 1" in output, output
     finally:
         served.stop()
     status, output = check(models / "one", served.url)

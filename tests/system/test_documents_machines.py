@@ -45,6 +45,26 @@ def test_a_cluster_by_its_addresses(job):
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* warning rank 0: the c10d store at 192.168.1.2:6170 can be reached", outs[0]), outs[0]
 
 
+def test_a_collective_job_on_several_machines_is_refused_where_security_is_required(job):
+    """By its launchers before anything starts, and by processes that something else has started; on one machine it runs."""
+    job.write("train.py", COLLECTIVE)
+    required = {"ARGOSY_SECURITY": "required", "ARGOSY_DEVICE": "cpu", "ARGOSY_PYTHON": sys.executable}
+    with two_machines(["192.168.1.2", "192.168.1.3"]) as machines:
+        words = ["--ips=192.168.1.2,192.168.1.3", "--nproc_per_node=1", "train.py"]
+        for address, inside in machines:
+            said = job.end(job.start(*inside, "fleetrun", f"--log_dir=log-{address}", *words, **required), 2)
+            assert "ARGOSY_SECURITY=required: the processes of a collective job on several machines meet in c10d stores" in said, said
+        assert not list(job.folder.glob("log-*"))
+        by_hand = required | {"WORLD_SIZE": 2, "MASTER_ADDR": "192.168.1.2", "MASTER_PORT": 29500, "ARGOSY_TOKEN": "open sesame"}
+        ranks = [job.start(*inside, sys.executable, "train.py", RANK=rank, **by_hand) for rank, (_, inside) in enumerate(machines)]
+        for rank in ranks:
+            said = job.end(rank, 1)
+            assert "ARGOSY_SECURITY=required: the processes of this job meet at 192.168.1.2:29500 in a c10d store" in said, said
+    job.end(job.start("fleetrun", "--nproc_per_node=2", "--log_dir=log-here", "train.py", **required))
+    logs = "".join(file.read_text() for file in job.folder.glob("log-here/workerlog.*"))
+    assert sorted(re.findall(r"rank (\d) of 2 sum 3.0", logs)) == ["0", "1"], logs
+
+
 TRAIN = (
     JOB
     + """

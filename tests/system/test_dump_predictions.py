@@ -1,9 +1,12 @@
 """The first samples of a dataset with their ids and predictions: of a saved model, of a served one, and as a side of check-online."""
 
+import gzip
 import json
 import subprocess
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 import argosy.serve
@@ -70,6 +73,39 @@ def test_offline_and_online_dumps_are_compared_by_their_ids(model, tmp_path):
 def test_without_ids_samples_are_named_by_file_and_line(model, tmp_path):
     dumped = argosy.serve.dump_predictions(str(model / "one"), dataset(tmp_path, ids=False), tmp_path / "d.json", count=2)
     assert dumped["ids"] == ["part-0:1", "part-0:2"] and len(dumped["inputs"]["x"]) == 2
+
+
+def test_packed_text_has_its_ids(model, tmp_path):
+    """Files whose names end in .gz were read as text, as datasets do not."""
+    plain = argosy.serve.dump_predictions(str(model / "one"), dataset(tmp_path), tmp_path / "plain.json")
+    packed = dataset(tmp_path)
+    (tmp_path / "part-0.gz").write_bytes(gzip.compress((tmp_path / "part-0").read_bytes()))
+    packed.set_filelist([str(tmp_path / "part-0.gz")])
+    assert argosy.serve.dump_predictions(str(model / "one"), packed, tmp_path / "packed.json") == plain
+    packed.set_pipe_command("head -n 2")
+    assert argosy.serve.dump_predictions(str(model / "one"), packed, tmp_path / "packed.json")["ids"] == ["s-one", "s-two"]
+    (tmp_path / "part-0.gz").write_bytes(b"no gzip")
+    packed.set_pipe_command("cat")
+    with pytest.raises(ValueError, match=r"part-0.gz: the pipe command 'cat' ended with status|have no samples"):
+        argosy.serve.dump_predictions(str(model / "one"), packed, tmp_path / "packed.json")
+
+
+def test_tables_are_read_as_datasets_read_them(model, tmp_path):
+    plain = argosy.serve.dump_predictions(str(model / "one"), dataset(tmp_path, ids=False), tmp_path / "plain.json")
+    rows = {"label": [1, 0, 1], "x": [[0.1, 0.2, 0.3], [-1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], "ids": [[1, 2], [7], [19]]}
+    columns = {"label": pyarrow.int64(), "x": pyarrow.list_(pyarrow.float32()), "ids": pyarrow.list_(pyarrow.int64())}
+    pyarrow.parquet.write_table(pyarrow.table({name: pyarrow.array(rows[name], columns[name]) for name in rows}), tmp_path / "part-0.parquet")
+    table = dataset(tmp_path, ids=False)
+    table.set_filelist([str(tmp_path / "part-0.parquet")])
+    dumped = argosy.serve.dump_predictions(str(model / "one"), table, tmp_path / "table.json")
+    assert dumped["ids"] == ["part-0.parquet:1", "part-0.parquet:2", "part-0.parquet:3"]
+    np.testing.assert_allclose(dumped["inputs"]["x"], plain["inputs"]["x"], rtol=1e-6)
+    assert dumped["inputs"]["ids"] == plain["inputs"]["ids"]
+    assert list(dumped["outputs"].values()) == list(plain["outputs"].values())
+    assert len(argosy.serve.dump_predictions(str(model / "one"), table, tmp_path / "table.json", count=1)["ids"]) == 1
+    table.set_parse_ins_id(True)
+    with pytest.raises(ValueError, match=r"part-0.parquet: set_parse_ins_id and set_parse_content take columns of text"):
+        argosy.serve.dump_predictions(str(model / "one"), table, tmp_path / "table.json")
 
 
 def test_what_cannot_be_dumped_is_told(model, tmp_path):

@@ -157,10 +157,17 @@ def test_examples_stay_short(example):
     assert len((ROOT / "examples" / example).read_text().splitlines()) < 100
 
 
-def test_online_training_learns_from_files_as_they_appear(tmp_path):
-    said = output_of([sys.executable, ROOT / "examples" / "online" / "run.py", tmp_path], tmp_path, ONLINE_LINES="12000")
+@pytest.mark.parametrize("source", ["messages", "files"])
+def test_online_training_learns_while_it_is_served(tmp_path, source):
+    words = ["--files"] if source == "files" else []
+    said = output_of([sys.executable, ROOT / "examples" / "online" / "run.py", *words, tmp_path], tmp_path, ONLINE_LINES="12000")
     during, end = (sum(map(int, re.search(r"\[(.*)\]", line)[1].split(","))) for line in said.splitlines() if line.startswith("followers have applied"))
     assert 0 < during <= end, said
     assert sum(map(int, re.findall(r"(\d+) samples here", said))) == 12_000, said
-    aucs = [float(auc) for auc in re.findall(r"progressive AUC (\d\.\d+)", said)]
-    assert max(aucs) > 0.55, said
+    aucs = [(number, float(auc)) for number, auc in re.findall(r"(list \d+): .* progressive AUC (\d\.\d+) of all workers", said)]
+    assert len(set(aucs)) == len(aucs) / 2 and max(auc for _, auc in aucs) > 0.55, said
+    if source == "messages":
+        assert sorted(folder.name for folder in (tmp_path / "models").iterdir()) == [f"12{minute:02}" for minute in range(1, 10)]
+        assert re.findall(r"models/(\d+) has the clicks before 2026-01-01 (\d\d):(\d\d)", said)[-1] == ("1209", "12", "09")
+        then, now = re.findall(r"a click's probability is (0\.\d+) (?:while the job goes on|in the end)", said)
+        assert then != now, said

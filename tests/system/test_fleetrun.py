@@ -289,3 +289,18 @@ def test_a_servers_wrong_command_line_is_a_usage_error_too(tmp_path, arguments, 
 def test_the_launcher_links_no_torch(build):
     linked = subprocess.run(["ldd", build / "bin" / "fleetrun"], capture_output=True, text=True, check=True).stdout
     assert "torch" not in linked and "python" not in linked
+
+
+def test_another_reader_of_yaml_finds_the_words_of_a_dumped_job(tmp_path):
+    """PyYAML reads YAML 1.1, where 007 is seven, yes is true and 2026-01-01 is a date."""
+    yaml = pytest.importorskip("yaml")
+    words = ["train.py", "007", "yes", "off", "N", "1e3", "1.0e+3", "null", "~", "", "2026-01-01", "0x1f", "0b1", "1_000", "12:30:45", ".5", ".inf", "-0"]
+    words += ["1.50", "3", "-3", "0.5", "a: b", "#1", "- x", "=", "<<", "./train", "on", "nan", "+1", "123456789012345678", "é", "a\nb", "'", '"', "0.00001"]
+    done = subprocess.run(["fleetrun", "--dump_config", "--server_num=2", "--job=1e9", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    read = yaml.safe_load(done.stdout)
+    assert [str(word) for word in read["program"]] == words, done.stdout
+    assert read["job"] == "1e9" and read["server_num"] == 2, done.stdout
+    (tmp_path / "job.yaml").write_text(done.stdout)
+    again = subprocess.run(["fleetrun", "--dump_config", "job.yaml"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.stdout == done.stdout, again.stderr

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
 
@@ -52,6 +53,94 @@ def test_models_are_summed_up_and_compared(tmp_path):
     status, text = inspect(tmp_path / "one" / "table")
     assert status == 0 and "float32 [20, 4]" in text
     assert inspect(tmp_path / "one", "--raw", "--diff", tmp_path / "two")[0] == 2
+
+
+CHECKPOINTS = """
+import sys
+import numpy as np
+import paddle
+import torch
+from paddle.distributed import fleet
+fleet.init(is_collective=True)
+paddle.seed(1)
+net = paddle.nn.Linear(4, 2)
+optimizer = fleet.distributed_optimizer(paddle.optimizer.Adam(0.1, parameters=net.parameters()))
+model = fleet.distributed_model(net)
+for name in ("first", "second"):
+    model(paddle.to_tensor(np.ones((2, 4), "float32"))).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    fleet.save(net, optimizer, name)
+    paddle.save(net.state_dict(), name + ".pdparams")
+torch.jit.save(torch.jit.script(torch.nn.Linear(3, 2)), "archive.pt")
+torch.save({"w": torch.ones(2, 2, dtype=torch.bfloat16), "step": 7}, "state.pt")
+"""
+
+
+def test_checkpoints_are_described_and_compared(tmp_path):
+    done = subprocess.run([sys.executable, "-c", CHECKPOINTS], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    status, text = inspect(tmp_path / "first")
+    assert status == 0 and text.startswith(f"{tmp_path}/first\ntensors ("), text
+    assert re.search(r"  model\.weight +float32 \[4, 2\]  32 B  norm \d", text) and "moment1" in text and "  sampler  " in text, text
+    assert inspect(tmp_path / "first", "--diff", tmp_path / "first") == (0, f"equal: {re.search('tensors .([0-9]+)', text)[1]} tensors\n")
+    status, text = inspect(tmp_path / "first", f"--diff={tmp_path}/second")
+    assert status == 1 and "'model.weight': 4 of 4 rows differ, the first is 0" in text, text
+    status, text = inspect(tmp_path / "first.pdparams", "--diff", tmp_path / "first")
+    assert status == 1 and f"'weight' is in {tmp_path}/first.pdparams alone" in text, text
+    assert "bias                             float32 [2]  8 B" in inspect(tmp_path / "archive.pt")[1]
+    status, text = inspect(tmp_path / "state.pt")
+    assert status == 0 and "w                                float32 [2, 2]  16 B  norm 2  [1, 1]" in text and "step                             7" in text, (
+        text
+    )
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path):
+    (tmp_path / "cut").write_bytes(b"\x80\x04\x95\xbc\x02")
+    (tmp_path / "zip").write_bytes(b"PK\x03\x04 and nothing else")
+    marked = tmp_path / "marked"
+    (tmp_path / "runs").write_bytes(b"\x80\x04cos\nsystem\n(V touch %s\ntR." % str(marked).encode())
+    for name in ("cut", "zip", "runs"):
+        status, text = inspect(tmp_path / name)
+        assert status == 1 and f"argosy: {tmp_path}/{name}: not a" in text and "Traceback" not in text, text
+    assert not marked.exists(), "what a file says is not run"
+    assert inspect(tmp_path / "cut", "--raw")[0] == 2
+    save(tmp_path / "model", 1)
+    status, text = inspect(tmp_path / "cut", "--diff", tmp_path / "model")
+    assert status == 1 and "Traceback" not in text, text
+
+
+ARCHIVE_THAT_RUNS = """
+import sys
+from typing import Tuple
+import torch
+
+class Module(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.ones(2)
+    def forward(self):
+        return self.w
+    @torch.jit.export
+    def __getstate__(self):
+        return (self.w, self.training)
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[torch.Tensor, bool]):
+        print("this has run")
+        self.w = state[0]
+        self.training = state[1]
+
+torch.jit.save(torch.jit.script(Module()), sys.argv[1])
+"""
+
+
+def test_an_archive_whose_code_would_run_stays_closed(tmp_path):
+    """torch.jit.load calls the __setstate__ of the classes that an archive brings along."""
+    (tmp_path / "save.py").write_text(ARCHIVE_THAT_RUNS)
+    subprocess.run([sys.executable, tmp_path / "save.py", tmp_path / "archive.pt"], check=True, timeout=120)
+    status, text = inspect(tmp_path / "archive.pt")
+    assert status == 1 and re.search(r"archive\.pt: its '\S+\.py' has a __setstate__, which would run when it is opened", text), text
+    assert "this has run" not in text and "Traceback" not in text, text
 
 
 def test_a_jobs_directory_is_described(tmp_path):

@@ -1,6 +1,7 @@
-"""Manifests of `fleetrun --to_kubernetes`: what they say holds the published schemas, and their processes run as a job."""
+"""Manifests of `fleetrun --to_kubernetes`: what they say holds the published schemas (check_manifests.py), and their processes run as a job."""
 
 import json
+import pathlib
 import signal
 import subprocess
 import sys
@@ -72,7 +73,11 @@ def test_the_processes_of_a_jobset_are_a_job(job, manifest, calm):
         for inside in servers.values():  # dependsOn: Ready
             until(lambda: started.read(inside, container, "readinessProbe"), "the servers are not ready")
             assert started.read(inside, container, "livenessProbe")
-        pods.start_jobset(started, spec, "ctr", ["worker-0", "worker-1"])
+        workers = pods.start_jobset(started, spec, "ctr", ["worker-0", "worker-1"])
+        of_worker = spec["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]
+        for inside in workers.values():
+            until(lambda: started.read(inside, of_worker, "readinessProbe"), "the workers are not ready")
+            assert of_worker["readinessProbe"]["httpGet"]["path"] == "/readyz"
         until(
             lambda: watched.furthest() >= 2 * PACE, lambda: "no progress: " + "".join(p.stdout.read() for p in started.running.values() if p.poll() is not None)
         )
@@ -133,6 +138,12 @@ def test_a_pod_that_is_asked_to_end_does_so_in_its_grace(job, manifest):
         until(lambda: started.read(inside, pod["containers"][0], "readinessProbe"), "the server is not ready")
         started.running["server-0"].send_signal(signal.SIGTERM)
         assert started.running["server-0"].wait(pod["terminationGracePeriodSeconds"]) == 0
+
+
+def test_manifests_hold_the_published_schemas():
+    done = subprocess.run([pathlib.Path(__file__).with_name("manifests.sh")], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "5 passed" in done.stdout
 
 
 def test_what_cannot_be_is_refused(job):

@@ -10,9 +10,9 @@ import pytest
 SECONDS = 120
 
 
-def mpirun(folder, ranks, *command, **env):
+def mpirun(folder, ranks, *command, where=("--oversubscribe",), **env):
     environment = {k: v for k, v in os.environ.items() if not re.match("OMPI_|PMIX_|PMI_|ARGOSY_", k)} | env
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks), *map(str, command)]
+    command = ["mpirun", "--allow-run-as-root", *where, "-np", str(ranks), *map(str, command)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
 
 
@@ -37,6 +37,17 @@ def test_four_ranks_are_two_servers_and_two_workers(tmp_path, maker):
     (endpoints,) = {tuple(lists) for _, *lists in told}
     every = ",".join(endpoints).split(",")
     assert len(set(every)) == 4 and all(re.fullmatch(r"127\.0\.0\.1:6[1-4]\d\d\d", one) for one in every), every
+
+
+# Of one machine: mpirun needs no ssh to it.
+def test_a_host_file_says_where_ranks_are(tmp_path):
+    (tmp_path / "hosts").write_text("localhost slots=4\n")
+    (tmp_path / "a.py").write_text(SCRIPT.format(maker=""))
+    done = mpirun(tmp_path, 4, sys.executable, "a.py", where=("--hostfile", "hosts"))
+    assert done.returncode == 0, done.stderr
+    assert sorted(re.findall(r"(\w+ \d) of 2 and 2", done.stdout)) == ["server 0", "server 1", "worker 0", "worker 1"], done.stdout
+    refused = mpirun(tmp_path, 5, sys.executable, "a.py", where=("--hostfile", "hosts"))
+    assert refused.returncode != 0 and "not enough slots" in refused.stderr, "the file was not read"
 
 
 TRAIN = """

@@ -125,6 +125,16 @@ def test_every_process_shows_metrics_and_health(job, running):
     (job.folder / "end").touch()
     launcher.wait(SECONDS)
     assert launcher.returncode == 0, running.said()
+    assert json.loads((job.folder / "logs" / "metrics.json").read_text()) == []  # nobody is down
+
+
+def test_a_job_that_has_failed_is_left_for_alerts(job, running):
+    """Nobody scrapes the launcher between its last word and its end: the label in metrics.json stays."""
+    launcher = running("--metrics_port=0")
+    job.signal(launcher, "worker 1", signal.SIGKILL)
+    assert launcher.wait(SECONDS) != 0
+    left = json.loads((job.folder / "logs" / "metrics.json").read_text())
+    assert [(entry["labels"]["process"], entry["labels"]["argosy_ended"]) for entry in left] == [("launcher", "failed")], left
 
 
 def test_the_ports_of_metrics_follow_the_launchers(job, running):
@@ -172,6 +182,12 @@ def test_status_of_a_running_job_by_page_folder_and_terminal(job, running):
         text = subprocess.run(words, cwd=job.folder, capture_output=True, text=True, check=True).stdout
         assert re.search(r"clicks \(run \w+\): running", text), text
         assert "worker 1" in text and "samples/s" in text and "embedding_0.w_0" in text, text
+
+    # One per machine of a job; who does not answer hides nobody.
+    away = f"http://127.0.0.1:{free_range(1)}/"
+    several = subprocess.run(["argosy", "status", url, away, "logs"], cwd=job.folder, capture_output=True, text=True, check=False)
+    assert several.returncode == 1 and away.rstrip("/") in several.stderr, several
+    assert several.stdout.count(": running") >= 2 and f"==== {url}" in several.stdout and "==== logs\n" in several.stdout, several
 
     report = subprocess.run(["argosy", "report", "logs", "-o", "report.html"], cwd=job.folder, capture_output=True, text=True, check=True)
     assert report.stdout == "report.html\n"
@@ -305,6 +321,26 @@ def test_a_trace_has_what_batches_do_in_all_processes(job, running):
     assert all(span["dur"] >= 0 for span in spans)
     first, last = min(span["ts"] for span in spans), max(span["ts"] for span in spans)
     assert last - first < 1e6 * SECONDS, "one clock for all processes"
+    check_trace_events(events)
+
+
+def check_trace_events(events):
+    """What the Trace Event Format asks of complete events (X) and metadata (M), and Perfetto's importer with it: spans of a thread nest."""
+    for event in events:
+        assert event["ph"] in ("X", "M") and isinstance(event["name"], str), event
+        assert isinstance(event["pid"], int) and isinstance(event["tid"], int), event
+        assert event["ph"] == "M" or all(isinstance(event[field], float) for field in ("ts", "dur")), event
+    threads = {}
+    for event in events:
+        if event["ph"] == "X":
+            threads.setdefault((event["pid"], event["tid"]), []).append((event["ts"], -event["dur"]))
+    for spans in threads.values():
+        open_until = []
+        for begin, minus_length in sorted(spans):
+            while open_until and open_until[-1] <= begin + 1:  # microseconds, of which doubles of this size have quarters
+                open_until.pop()
+            assert not open_until or begin - minus_length <= open_until[-1] + 1, "a span ends behind the one that it began in"
+            open_until.append(begin - minus_length)
 
 
 def crc32c(data):

@@ -68,7 +68,7 @@ def status(job, folder="logs"):
 
 def test_a_load_is_shown_beside_its_process_while_it_lasts(job):
     job.write("train.py", LOADING)
-    launcher = job.fleetrun("train.py", "async")
+    launcher = job.fleetrun("--trace=traces", "train.py", "async")
     works = {}
 
     def seen():
@@ -81,6 +81,31 @@ def test_a_load_is_shown_beside_its_process_while_it_lasts(job):
     job.end(launcher)
     assert set(works) == {"worker 0", "worker 1"}, works
     assert all(work == "load" and 0 <= ratio < 1 for work, ratio in works.values()), works
+    assert not any(process["work"] for process in status(job)["processes"]), "it has ended"
+    spans = {event["name"] for event in json.loads((job.folder / "traces" / "trace.json").read_text())}
+    assert {"read", "compute"} <= spans, "of train_from_dataset"
+
+
+# Worker 1 comes to the shuffle later: worker 0 waits for its records, and shows that it shuffles.
+SHUFFLING = LOADING.replace("sleep 1; cat", "cat").replace(
+    "open('loaded.%d' % me, 'w').close()",
+    """import time
+while me == 1 and not os.path.exists('go'): time.sleep(0.02)
+dataset.global_shuffle(fleet)""",
+)
+
+
+def test_a_shuffle_is_shown_beside_its_process_while_it_lasts(job):
+    job.write("train.py", SHUFFLING)
+    launcher = job.fleetrun("train.py", "async")
+
+    def shuffles():
+        return any(process["name"] == "worker 0" and process["work"] == "shuffle" for process in status(job)["processes"])
+
+    until(lambda: shuffles() or launcher.poll() is not None, job.logs)
+    assert launcher.poll() is None, job.logs()
+    (job.folder / "go").touch()
+    job.end(launcher)
     assert not any(process["work"] for process in status(job)["processes"]), "it has ended"
 
 

@@ -5,6 +5,7 @@ workers, and in geo mode half of a difference is sent: there each sample counts 
 time that its row is trained, unless it died with its worker.
 """
 
+import json
 import os
 import re
 import shutil
@@ -273,6 +274,70 @@ def test_a_saved_model_says_what_it_was_trained_on(job):
     job.end(start(job, "async"))
     inspected = job.end(job.start("argosy", "inspect", "saved"))
     assert "800 samples read, 800 applied once, 0 lost, 0 bad lines skipped" in inspected and '"pass": 1' in inspected, inspected
+
+
+def test_what_fluid_save_writes_and_a_full_snapshot_say_it_too(job):
+    more = """    fluid.save(fluid.default_main_program(), 'prefix')
+    fleet.save_snapshot('full')
+    fleet.save_snapshot('base', kind='base')
+    print('loaded', sorted(fluid.load_program_state('saved')))
+"""
+    saving = "    fleet.save_persistables(exe, 'saved')\n"
+    write(job, script=TRAIN + END.replace(saving, saving + more))
+    job.end(start(job, "async", "--directory=kept"))
+    for name in ("full", "prefix.pdparams", "prefix.pdopt", "prefix.pdledger"):
+        inspected = job.end(job.start("argosy", "inspect", name))
+        assert "800 samples read, 800 applied once, 0 lost, 0 bad lines skipped" in inspected and '"pass": 1' in inspected, (name, inspected)
+    assert "ledger" not in job.end(job.start("argosy", "inspect", "base"))
+    assert re.search(r"^loaded \[.*'table'", job.log("worker 0"), re.M), job.logs()
+
+
+# Worker m counts its rows 10 m to 10 m + 4; the gradients of the second and the fourth are not numbers.
+NOT_FINITE = (
+    STRATEGY
+    + """
+ids, factor = fluid.layers.data('ids', [1], dtype='int64'), fluid.layers.data('factor', [1])
+table = fluid.ParamAttr(name='table', initializer=fluid.initializer.Constant(0.0))
+rows = fluid.layers.embedding(ids, [20, 1], is_sparse=True, param_attr=table)
+loss = -fluid.layers.reduce_sum(fluid.layers.reshape(rows, [-1, 1]) * factor)
+fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), strategy).minimize(loss)
+"""
+    + SERVE
+    + """
+for step in range(5):
+    exe.run(feed={'ids': np.array([[10 * me + step]]), 'factor': np.array([[np.nan if step % 2 else 1]], 'float32')})
+"""
+    + END
+)
+
+
+@pytest.mark.parametrize(("mode", "policy"), [("async", "skip"), ("sync", "clip")])
+def test_a_saved_model_says_how_many_gradients_were_given_up(job, mode, policy):
+    write(job, NOT_FINITE)
+    job.end(start(job, mode, f"--nonfinite={policy}"))
+    ledger = json.loads((job.folder / "saved" / "__ledger__").read_text())
+    assert ledger["nonfinite"] == {"table": 4}, ledger
+    assert ledger["total"]["batches"] + sum(one["batches"] for one in ledger["open"]) == 10, ledger
+    assert '"nonfinite": {"table": 4}' in job.end(job.start("argosy", "inspect", "saved"))
+
+
+def test_a_difference_between_worker_and_servers_ends_the_job_with_a_status(job):
+    """A worker that is started again finds less data than before: servers have batches which it does not read any more."""
+    (job.folder / "gate").touch()
+    write(job)
+    launcher = start(job, "async", "--directory=kept", restarts=1)
+    reach_the_middle(job, launcher)
+    folders = [job.folder / "kept" / f"server-{i}" for i in range(2)]
+    until(lambda: all(len(log_of(folder)[1]) >= 40 for folder in folders), job.logs)  # 20 batches of each worker, or nearly
+    for part in range(1, 4):
+        job.write(f"lines.0.{part}", "".join(f"1 {100 * part + i}\n" for i in range(10)))
+    job.signal(launcher, "worker 0", signal.SIGKILL)
+    (job.folder / "go").touch()
+    out, _ = launcher.communicate(timeout=120)
+    assert launcher.returncode not in (0, None), out + job.logs()
+    assert "ended well" not in out, out
+    difference = re.search(r"server (\d) .*pass 0 of worker 0 has \d+ batch(es)? here that the worker did not read: 13 to 1\d", out)
+    assert difference, out + job.logs()
 
 
 @pytest.mark.parametrize("end", ["", "fleet.stop_worker()"])

@@ -1,10 +1,12 @@
 """What the launcher's terminal shows of the processes of a job: the first cause, and events with date and time."""
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -70,8 +72,16 @@ def small_disk(tmp_path):
 
 def test_a_full_disk_is_shown(job, small_disk):
     job.write("train.py", ENDLESS)
-    launcher = job.fleetrun(f"--directory={small_disk}", "train.py", "async")
+    launcher = job.fleetrun(f"--directory={small_disk}", "--metrics_port=0", "train.py", "async")
     until(lambda: "No space left" in job.log("server 0") + job.log("server 1"), job.logs)
+    targets = [entry["targets"][0] for entry in json.loads((job.folder / "logs" / "metrics.json").read_text()) if "server" in entry["labels"]["process"]]
+
+    def refused():
+        """What the alert ArgosyLogRefuses goes by."""
+        pages = [urllib.request.urlopen(f"http://{target}/metrics", timeout=30).read().decode() for target in targets]
+        return sum(float(re.search(r"^argosy_server_log_refused_total{.*} (.*)$", page, re.M)[1]) for page in pages)
+
+    until(lambda: refused() > 0, job.logs)
     os.kill(launcher.pid, signal.SIGINT)
     out = job.end(launcher, 130)
     assert re.search(STAMP + r"error server \d: .*No space left on device", out), out

@@ -262,7 +262,7 @@ class TestDirectory:
         first = launch(job, *self.FIRST, "saved-1", 10, "go")
         job.wait_for_line("worker 1", "trained")
         out = job.end(launch(job, "--fresh", *self.FIRST, "saved-2", 10, "-"), status=2)
-        assert "in use by another server process" in out, out
+        assert "'kept' is the directory of a job that another launcher runs" in out, out
         (job.folder / "go").touch()
         job.end(first)
         check(job, "saved-1", 10)

@@ -1,5 +1,6 @@
 """What jobs save and load: whole models, models of a single machine, of geo workers, snapshots."""
 
+import numpy as np
 import pytest
 
 from ps_scripts import JOB, NETWORK, STEPS
@@ -89,14 +90,39 @@ fleet.stop_worker()
         assert (job.folder / "single" / name).read_bytes() == (job.folder / "again" / name).read_bytes(), name
 
 
+def geo_job(optimizer):
+    head = (
+        "from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory\n"
+        f"fleet.distributed_optimizer(fluid.optimizer.{optimizer}, StrategyFactory.create_geo_strategy(2)).minimize(loss)"
+    )
+    return JOB.replace("fleet.distributed_optimizer(fluid.optimizer.Adam(0.05)).minimize(loss)", head)
+
+
+# Adam's moments are in a geo worker's copy: alone it trains as one machine does, and what is saved has parameters only, which a job and a
+# machine with moments of its own load.
+def test_geo_trains_by_any_optimizer_and_saves_no_state_of_it(job):
+    steps = "np.save('%s.npy', [float(exe.run(feed=batch(i), fetch_list=[loss])[0]) for i in range(20)])\n"
+    save = "fleet.barrier_worker()\nfleet.save_persistables(exe, 'geo')\nfluid.io.save_persistables(exe, 'all', filename='one')\n"
+    job.write("geo.py", geo_job("Adam(0.05)") + "fluid.io.save_persistables(exe, 'first')\n" + steps % "geo" + save + "fleet.stop_worker()\n")
+    single = NETWORK + "exe = fluid.Executor(fluid.CPUPlace())\nfluid.optimizer.Adam(0.05).minimize(loss)\nexe.run(fluid.default_startup_program())\n"
+    load = "fluid.io.load_vars(exe, sys.argv[1], vars=[v for v in fluid.default_main_program().all_parameters()])\n"
+    job.write("single.py", single + load + steps % "single" + "fluid.io.save_params(exe, 'single')\n")
+    again = geo_job("Adam(0.05)").replace("fleet.run_server()", "fleet.init_server(sys.argv[1]); fleet.run_server()")
+    job.write("again.py", again + "fleet.save_persistables(exe, 'again')\nfleet.stop_worker()\n")
+    job.launch("geo.py", workers=1)
+    job.end(job.python("single.py", "first"))
+    np.testing.assert_allclose(np.load(job.folder / "geo.npy"), np.load(job.folder / "single.npy"), rtol=1e-5)
+    assert {file.name for file in (job.folder / "geo").iterdir() if not file.name.startswith("__")} >= {"table", "w", "b"}
+    assert not [file.name for file in (job.folder / "geo").iterdir() if "moment" in file.name or "pow_acc" in file.name]
+    job.launch("again.py", "geo", workers=1)
+    for name in ("table", "w", "b"):
+        assert (job.folder / "geo" / name).read_bytes() == (job.folder / "again" / name).read_bytes(), name
+
+
 def test_what_geo_workers_load_is_what_they_train_and_save(job):
     """Two workers, of which the first loads a model; with rate 0 the servers still hold it after several exchanges. With another rate what
     is saved is what the servers hold, and not the worker's copy."""
-    head = (
-        "from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory\n"
-        "fleet.distributed_optimizer(fluid.optimizer.SGD(0.1), StrategyFactory.create_geo_strategy(2)).minimize(loss)"
-    )
-    script = JOB.replace("fleet.distributed_optimizer(fluid.optimizer.Adam(0.05)).minimize(loss)", head)
+    script = geo_job("SGD(0.1)")
     job.write(
         "first.py",
         script + "fleet.barrier_worker()\nif fleet.is_first_worker(): fleet.save_persistables(exe, 'first')\nfleet.barrier_worker()\nfleet.stop_worker()\n",

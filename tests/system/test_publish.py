@@ -7,12 +7,14 @@ import threading
 import urllib.request
 
 import numpy as np
+import pytest
 
 from followed import TOKEN, kill
+from paddle import inference
 from ports import free_range
 from ps_job import until
 from served import Served
-from test_serve_rows import INSTANCES, ServedRows, readiness
+from test_serve_rows import IDS, INSTANCES, ServedRows, X, readiness
 
 
 class Redis:
@@ -69,7 +71,9 @@ def test_predictions_from_redis_are_the_trainers_whichever_process_was_killed(jo
         rows.training.train_to(20)
         until(lambda: publishing.metric("argosy_publish_delta_total") > 0)
         kill(publishing.process)
+        until(lambda: served_lag(served) > 1)  # nobody knows any more what the servers have
         said = publishing.start()
+        until(lambda: served_lag(served) < 1)
         assert said.poll() is None
         rows.training.train_to(10)
         redis.kill()
@@ -83,6 +87,9 @@ def test_predictions_from_redis_are_the_trainers_whichever_process_was_killed(jo
         until(lambda: readiness(served)[0] == 200)
         until(lambda: np.allclose(served.post(INSTANCES)[1]["predictions"], expected, rtol=1e-6))
         assert publishing.metric("argosy_publish_lag_seconds") < 10 and publishing.metric("argosy_publish_failures_total") > 0
+        config = inference.Config(str(rows.model))
+        config.set_redis(url)
+        assert np.array_equal(inference.create_predictor(config).run([X, IDS])[0], expected)  # every bit
         check_the_model_against_redis(job, rows, url)
         second = Publishing.__new__(Publishing)
         second.__dict__.update(publishing.__dict__, metrics=free_range(1))
@@ -91,6 +98,10 @@ def test_predictions_from_redis_are_the_trainers_whichever_process_was_killed(jo
         rows.training.end()
     finally:
         assert served.stop()[0] == 0
+
+
+def served_lag(served):
+    return float(re.search(r"^argosy_serve_source_lag_seconds{.*} (.*)$", served.get("/metrics"), re.MULTILINE)[1])
 
 
 def check_the_model_against_redis(job, rows, url):
@@ -112,6 +123,15 @@ def test_what_cannot_be_published_or_read_is_said(job):
     assert "has nothing that was published as 'other'" in said, said
     said = job.end(job.start("argosy", "serve", rows.model, "--port=0", "--redis", "nowhere"), 1)
     assert "expected redis://host:port/NAME" in said, said
+    config = inference.Config(str(rows.model))
+    for wrong in ("nowhere", "redis://", "redis:///name", "redis://host:1"):
+        with pytest.raises(ValueError, match="expected redis://host:port/NAME"):
+            config.set_redis(wrong)
+    config.set_redis(url)
+    with pytest.raises(OSError, match="has nothing that was published as 'other'"):
+        inference.create_predictor(config)
+    with pytest.raises(ValueError, match="a Config names one place"):
+        config.set_parameter_servers(rows.endpoints)
     process = job.start(*words[:-1], f"--redis=127.0.0.1:{redis.port}")
     until(lambda: process.stdout.readline().startswith("version 1"))
     process.send_signal(signal.SIGTERM)

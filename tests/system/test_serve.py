@@ -2,10 +2,12 @@
 
 import concurrent.futures
 import json
+import re
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -45,6 +47,40 @@ def wait_for(condition, seconds=60):
     while not condition():
         assert time.monotonic() < until, "timed out"
         time.sleep(0.02)
+
+
+FAILS = """
+import sys
+import paddle.fluid as fluid
+x = fluid.layers.data(name="x", shape=[3])
+ids = fluid.layers.data(name="ids", shape=[1], dtype="int64", lod_level=1)
+seven = fluid.layers.reshape(fluid.layers.concat([x, x], axis=1), [-1, 7])  # of 6 numbers
+exe = fluid.Executor(fluid.CPUPlace())
+exe.run(fluid.default_startup_program())
+fluid.io.save_inference_model(sys.argv[1], ["x", "ids"], [fluid.layers.elementwise_add(seven, seven)], exe)
+"""
+
+
+def test_a_version_that_fails_on_random_samples_never_serves(models, serve, tmp_path):
+    """Its files are whole, and it opens: only a run finds out."""
+    subprocess.run([sys.executable, "-c", FAILS, tmp_path / "fails"], check=True, timeout=120)
+    refused = subprocess.run([ARGOSY, "serve", tmp_path / "fails", "--port=0"], capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 1 and re.search(r"warm-up of '\S+fails' with 1 random samples: ", refused.stderr), refused.stderr
+    shutil.copytree(models / "one", tmp_path / "versions" / "1")
+    served = serve(tmp_path / "versions", "--reload_seconds", "0.05")
+    expected = served.post({"instances": SAMPLES})
+    shutil.copytree(tmp_path / "fails", tmp_path / "versions" / "2")
+    wait_for(lambda: "argosy_serve_failed_reloads_total 1" in served.get("/metrics"))
+    page = json.loads(served.get("/v1/models/ctr"))
+    assert page["version"] == "1" and "warm-up of" in page["refused"], page
+    assert served.post({"instances": SAMPLES}) == expected
+    serve(tmp_path / "fails", "--warmup", "0")  # who wants it has it
+
+
+def test_lines_of_a_log_that_is_no_terminal_have_dates(models, serve):
+    """Model servers run for days, and no launcher keeps their log."""
+    status, log = serve(models / "one").stop()
+    assert status == 0 and re.search(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ info version 1 of ", log, re.M), log
 
 
 def test_predictions_are_the_models_in_both_forms(models, serve):

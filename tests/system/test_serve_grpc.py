@@ -53,7 +53,8 @@ class GrpcServed(Served):
         answer.write_bytes(b"")
         command = ["curl", "-s", "--http2-prior-knowledge", "--max-time", "60", "-D", headers, "-o", answer, "--data-binary", "@-"]
         command += ["-H", "content-type: application/grpc", "-H", "te: trailers", *options, self.grpc.replace("grpc:", "http:") + path]
-        subprocess.run(command, input=frame, check=True, timeout=90)
+        # 92: the server has answered before it had read everything, and ended the stream, as it may; the answer is whole.
+        assert subprocess.run(command, input=frame, check=False, timeout=90).returncode in (0, 92)
         told = dict(line.split(": ", 1) for line in headers.read_text().splitlines() if ": " in line)
         return int(told["grpc-status"]), urllib.parse.unquote(told.get("grpc-message", "")), answer.read_bytes()[5:]
 

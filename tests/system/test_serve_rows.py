@@ -104,9 +104,13 @@ def test_predictions_are_the_trainers_whichever_process_was_killed(job, mode):
 
 def test_without_its_follower_a_model_server_is_not_ready_and_says_why(job):
     rows = ServedRows(job)
-    served = rows.serve("--rows_wait", "1")
+    served = rows.serve("--rows_wait", "1", "--max_parameters_bytes", "479")
     try:
         assert served.post(INSTANCES)[0] == 200
+        with pytest.raises(urllib.error.HTTPError) as refused:  # 40 rows of 3
+            served.get("/v1/models/ctr/parameters")
+        said = refused.value.read().decode()
+        assert refused.value.code == 429 and "max_parameters_bytes" in said and "480 bytes, and 479" in said and "argosy rows" in said, said
         rows.kill_follower(0)
         status, answer = served.post(INSTANCES)
         assert status == 503 and rows.endpoints[0] in answer["error"], answer

@@ -1,7 +1,11 @@
 """Data that comes while it is trained: messages of Kafka (librdkafka's mock cluster of three brokers) and files that appear."""
 
+import fcntl
 import re
 import signal
+import subprocess
+import sys
+import threading
 import time
 
 import numpy as np
@@ -21,7 +25,8 @@ def cluster():
     made.close()
 
 
-# A message's id is its row; SGD with rate 1 and a gradient of 1 count how often it was trained.
+# A message's id is its row; SGD with rate 1 and a gradient of 1 count how often it was trained. In sync mode the gradient is the mean of those workers that
+# still have batches: there Adagrad, whose first step is 1 for any gradient, and whose second adds 0.7. In geo mode half of a difference is sent.
 NETWORK = """
 import os
 import sys
@@ -31,6 +36,7 @@ import paddle
 import paddle.fluid as fluid
 from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import StrategyFactory
 
 paddle.enable_static()
 counted = fluid.layers.data('counted', [1], dtype='int64', lod_level=1)
@@ -40,9 +46,9 @@ loss = fluid.layers.reduce_sum(fluid.layers.sequence_pool(rows, 'sum'))
 
 JOB = """
 fleet.init(role_maker.PaddleCloudRoleMaker())
-config = fluid.DistributeTranspilerConfig()
-config.sync_mode = MODE == 'sync'
-fleet.distributed_optimizer(fluid.optimizer.SGD(1.0), config).minimize(loss)
+strategy = StrategyFactory.create_geo_strategy(4) if MODE == 'geo' else getattr(StrategyFactory, 'create_' + MODE + '_strategy')()
+rule = fluid.optimizer.Adagrad(1.0, epsilon=0.0) if MODE == 'sync' else fluid.optimizer.SGD(1.0)
+fleet.distributed_optimizer(rule, strategy).minimize(loss)
 if fleet.is_server():
     fleet.run_server()
     sys.exit(0)
@@ -56,6 +62,11 @@ dataset.set_file_handout()
 dataset.set_pipe_command('sh pipe.sh')
 stream = STREAM
 for number, files in enumerate(stream):
+    if getattr(stream, 'as_of', None) is not None:
+        fleet.barrier_worker()
+        if fleet.is_first_worker():
+            fleet.save_persistables(exe, f'models/{stream.as_of:%H%M}')
+        fleet.barrier_worker()
     dataset.set_filelist(files)
     print('pass', number, len(files), flush=True)
     while os.path.exists('hold') and fleet.worker_index() == 0:
@@ -63,7 +74,7 @@ for number, files in enumerate(stream):
     exe.train_from_dataset(fluid.default_main_program(), dataset)
 fleet.barrier_worker()
 counts = np.asarray(fluid.global_scope().find_var('counts').get_tensor()).reshape(-1)
-print('counts', (-counts * (fleet.worker_num() if MODE == 'sync' else 1)).astype(int).tolist(), flush=True)
+print('counts', [round(float(-count), 3) for count in counts * (fleet.worker_num() if MODE == 'geo' else 1)], flush=True)
 fleet.barrier_worker()
 fleet.stop_worker()
 """
@@ -76,7 +87,7 @@ def script(stream, rows, mode="async", threads=1):
 
 
 def counts(log):
-    return [int(number) for number in re.findall(r"counts \[(.*)\]", log)[-1].split(",")]
+    return [float(number) for number in re.findall(r"counts \[(.*)\]", log)[-1].split(",")]
 
 
 def wrong(log, rows):
@@ -92,7 +103,7 @@ def waves(cluster, total, partitions, number):
         yield wave
 
 
-@pytest.mark.parametrize("mode, threads", [("async", 2)])
+@pytest.mark.parametrize("mode, threads", [("async", 2), ("sync", 1), ("half_async", 1), ("geo", 1)])
 def test_every_message_counts_once_whoever_is_killed(job, cluster, mode, threads):
     """Workers, a server and a broker are killed or away while messages come, and partitions get other leaders."""
     total, partitions = 1200, 4
@@ -118,6 +129,47 @@ def test_every_message_counts_once_whoever_is_killed(job, cluster, mode, threads
     job.end(launcher)
     for log in job.worker_logs():
         assert not wrong(log, total), job.logs()
+
+
+ELEVEN = 4_102_444_800 + 11 * 3600  # of the first day of 2100, in UTC: no clock says that an hour is over, only messages do
+
+
+def saved_counts(folder, rows):
+    """The table of a model that save_persistables() wrote."""
+    import paddle.fluid as fluid
+
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.scope_guard(fluid.Scope()):
+        made = fluid.layers.create_parameter([rows, 1], "float32", name="counts")
+        fluid.io.load_vars(fluid.Executor(fluid.CPUPlace()), str(folder), vars=[made])
+        return (-np.asarray(fluid.global_scope().find_var("counts").get_tensor()).reshape(-1)).astype(int).tolist()
+
+
+def test_a_model_as_of_an_hour_has_the_messages_before_it(job, cluster):
+    """By their timestamps, partition by partition; workers and a server are killed meanwhile. Late messages are in the next hour's model."""
+    total, partitions, hours = 600, 3, 3  # message i is of partition i % 3
+    cluster.topic("clicks", partitions)
+    job.write("pipe.sh", PIPE)
+    stream = f"fluid.dataset.MessageStream({cluster.brokers!r}, 'clicks', range=50, every_seconds=3600, idle_seconds=6.0, poll_seconds=0.1)"
+    job.write("train.py", script(stream, total, threads=2))
+    expected = {f"{11 + end}00": [int(i < total * (end + 1) // hours) for i in range(total)] for end in range(hours - 1)}
+    launcher = job.fleetrun("--max_restart=4", "--directory=kept", "train.py")
+    for hour in range(hours):
+        for partition in range(partitions):
+            ids = [i for i in range(total * hour // hours, total * (hour + 1) // hours) if i % partitions == partition]
+            times = [ELEVEN + 3600 * (hour - 1) + 5 * (i % 600) for i in ids]
+            if hour == 1:
+                times[-1] = ELEVEN - 1  # behind messages of its own hour
+            cluster.produce("clicks", partition, [f"1 {i}" for i in ids], times)
+        job.wait_for_line("worker 0", f"pass {hour} ")
+        if hour == 0:
+            job.signal(launcher, "worker 0", signal.SIGKILL)
+        elif hour == 1:
+            job.signal(launcher, "worker 1", signal.SIGKILL)
+            job.signal(launcher, "server 0", signal.SIGKILL)
+    job.end(launcher)
+    for log in job.worker_logs():
+        assert not wrong(log, total), job.logs()
+    assert {folder.name: saved_counts(folder, total) for folder in (job.folder / "models").iterdir()} == expected
 
 
 @pytest.mark.parametrize("noticed", ["in the pass", "behind it"])
@@ -168,6 +220,67 @@ def test_files_that_appear_are_trained_once(job):
         assert not wrong(log, 300), job.logs()
 
 
+@pytest.fixture
+def store():
+    pytest.importorskip("moto", reason="pip install -r tools/requirements-stores.txt")
+    from s3_store import Store
+
+    made = Store()
+    yield made
+    made.close()
+
+
+def test_objects_that_appear_are_trained_once(job, store):
+    """Below a prefix of a store: the workers agree on lists, and one of them is killed in each pass."""
+    job.write("pipe.sh", PIPE)
+    job.write("train.py", script(f"fluid.dataset.FolderStream('s3://{store.bucket}/incoming/part-*', idle_seconds=5.0, poll_seconds=0.1)", 200))
+    job.env.update(store.environment)
+    launcher = job.fleetrun("--max_restart=4", "--directory=kept", "train.py")
+    for wave in range(2):
+        for part in range(5):
+            first = wave * 100 + part * 20
+            store.put(f"incoming/part-{wave}{part}", "".join(f"1 {i}\n" for i in range(first, first + 20)).encode())
+        job.wait_for_line("worker 0", f"pass {wave} ")
+        job.signal(launcher, f"worker {wave}", signal.SIGKILL)
+    job.end(launcher)
+    for log in job.worker_logs():
+        assert not wrong(log, 200), job.logs()
+
+
+def in_use(folder):
+    with open(f"{folder}.lock", "r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_a_job_that_is_resumed_goes_on_in_its_stream(job):
+    """All of it was killed in the middle of a pass, and files have come since."""
+    job.write("pipe.sh", PIPE)
+    (job.folder / "incoming").mkdir()
+    job.write("train.py", script("fluid.dataset.FolderStream('incoming/part-*', idle_seconds=5.0, poll_seconds=0.1)", 300))
+
+    def write(wave):
+        for part in range(5):
+            first = wave * 100 + part * 20
+            (job.folder / "incoming" / "new").write_text("".join(f"1 {i}\n" for i in range(first, first + 20)))
+            (job.folder / "incoming" / "new").rename(job.folder / "incoming" / f"part-{wave}{part}")
+
+    launcher = job.fleetrun("--directory=kept", "train.py")
+    for wave in range(2):
+        write(wave)
+        job.wait_for_line("worker 0", f"pass {wave} ")
+    launcher.kill()
+    launcher.wait()
+    until(lambda: not any(in_use(job.folder / "kept" / f"server-{i}") for i in range(2)), "the servers end with their launcher")
+    write(2)
+    job.end(job.fleetrun("--resume", "--directory=kept", "train.py"))
+    for log in job.worker_logs():
+        assert not wrong(log, 300), job.logs()
+
+
 def stream_of_this_process(cluster):
     """A stream of this process, which is in no job."""
     import paddle.fluid as fluid
@@ -189,8 +302,9 @@ class Alone:
     def stream(self, cluster, **settings):
         return self.fluid.dataset.MessageStream(cluster.brokers, "clicks", **{"idle_seconds": 0.5, "poll_seconds": 0.05, **settings})
 
-    def ids_of(self, files):
+    def ids_of(self, files, format=None):
         dataset = self.fluid.DatasetFactory().create_dataset("QueueDataset")
+        dataset.set_format(format)
         dataset.set_use_var([self.ids])
         dataset.set_batch_size(10_000)
         dataset.set_filelist(files)
@@ -222,6 +336,33 @@ def test_a_new_stream_goes_on_behind_what_was_committed(alone, cluster):
     assert alone.ids_of(alone.stream(cluster, group="another").next()) == list(range(10))
 
 
+# It saw the end anew at each look, and never had a message.
+def test_a_stream_of_the_latest_messages_has_those_that_come(alone, cluster):
+    cluster.topic("clicks", 1)
+    cluster.produce("clicks", 0, ["1 1"])
+    stream = alone.stream(cluster, from_="latest", idle_seconds=20.0)
+    later = threading.Timer(1.0, cluster.produce, ("clicks", 0, ["1 2", "1 3"]))
+    later.start()
+    found = alone.ids_of(stream.next())
+    later.join()
+    assert found in ([2], [2, 3]), found
+
+
+def test_a_worker_that_shares_no_program_reads_alone(job):
+    (job.folder / "incoming").mkdir()
+    job.write("incoming/a", "1 5\n")
+    job.write(
+        "read.py",
+        """
+import paddle
+import paddle.fluid as fluid
+paddle.distributed.fleet.init(is_collective=True)
+print(list(fluid.dataset.FolderStream('incoming/*', idle_seconds=0.2, poll_seconds=0.05)))
+""",
+    )
+    assert subprocess.check_output([sys.executable, "read.py"], cwd=job.folder, text=True, timeout=60) == "[['incoming/a']]\n"
+
+
 def test_messages_without_a_value_are_passed_over_and_bad_ones_are_named(alone, cluster):
     cluster.topic("clicks", 1)
     cluster.produce("clicks", 0, ["1 5", None, "", "1 6\n", "2 7 8"])
@@ -230,6 +371,33 @@ def test_messages_without_a_value_are_passed_over_and_bad_ones_are_named(alone, 
     cluster.produce("clicks", 0, ["1 9", "1 x"])
     with pytest.raises(Exception, match=r"/clicks/0\?from=0&to=7: offset 6, byte 3: slot 'ids' \(1 of 1\), value 1 of 1: found 'x'"):
         alone.ids_of(alone.stream(cluster, group="another").next())
+
+
+def test_a_message_may_be_an_object(alone, cluster):
+    cluster.topic("clicks", 1)
+    cluster.produce("clicks", 0, ['{"ids": [5, 6], "price": 0.5}', None, '{"ids": []}', '{"price": 1,\n "ids": 7}'])
+    files = alone.stream(cluster).next()
+    assert alone.ids_of(files, "json") == [5, 6, 7]
+    for format in ("arrow", "parquet"):
+        with pytest.raises(NotImplementedError, match=rf'set_format\("{format}"\) is for files, and \'kafka://.*/clicks/0\?from=0&to=4\' has messages'):
+            alone.ids_of(files, format)
+    cluster.produce("clicks", 0, ['{"ids": "x"}'])
+    with pytest.raises(Exception, match=r"/clicks/0\?from=0&to=5: offset 4, byte 9: "):
+        alone.ids_of(alone.stream(cluster, group="another").next(), "json")
+
+
+def test_lists_end_where_an_hour_of_event_time_does(alone, cluster):
+    cluster.topic("clicks", 2)
+    cluster.produce("clicks", 0, ["1 1", None, "1 2", "1 3"], [ELEVEN - 9, ELEVEN - 8, ELEVEN - 1, ELEVEN])
+    cluster.produce("clicks", 1, ["1 4", "1 5"], [ELEVEN - 3600, ELEVEN + 3599.999])
+    stream = alone.stream(cluster, every_seconds=3600)
+    assert sorted(alone.ids_of(stream.next())) == [1, 2, 4] and stream.as_of is None
+    assert sorted(alone.ids_of(stream.next())) == [3, 5] and f"{stream.as_of:%Y-%m-%d %H:%M %Z}" == "2100-01-01 11:00 UTC"
+    assert stream.next() == [] and stream.as_of is None, "more may come of the hour"
+    cluster.produce("clicks", 1, ["1 6"], [ELEVEN + 3600])
+    assert alone.ids_of(stream.next()) == [6] and f"{stream.as_of:%H:%M}" == "12:00", "after idle_seconds without news of partition 0"
+    with pytest.raises(ValueError, match="every_seconds of a MessageStream is 0"):
+        alone.stream(cluster, every_seconds=-1)
 
 
 def test_what_cannot_be_read_is_named(alone, cluster):

@@ -16,7 +16,7 @@ import pytest
 @pytest.fixture(scope="module")
 def bench(root):
     """The modules of bench/ by name. Others may be called so too: none of them is left behind, or taken for one of ours."""
-    names = ("programs", "ps_job", "rows", "run", "paddle_job")
+    names = ("programs", "ps_job", "rows", "page", "run", "paddle_job")
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     folders = [str(root / "bench"), str(root / "bench/peers")]
     sys.path[:0] = folders
@@ -88,6 +88,9 @@ def test_what_jobs_and_stores_print_is_read(programs):
         "ps.1x1.servers": 1,
         "ps.1x1.samples_per_second": 7,
     }
+    assert programs.read_old_model("old.gru")('{"first_ms": 300.0, "step_ms": 9.0}\n') == {"old.gru.first_ms": 300, "old.gru.step_ms": 9}
+    assert programs.read_first_step("first_step.cpp")('{"seconds": 1.5}\n') == {"first_step.cpp": 1.5}
+    assert programs.read_idle_server('{"resident_mb": 27.0, "private_mb": 3.0}\n') == {"idle_server.resident": 27, "idle_server.private": 3}
     items = '{"benchmarks": [{"name": "BM_Replay", "items_per_second": 7e6}]}'
     assert programs.read_store(items) == {"store": 7} and programs.read_replay(items) == {"replay": 7}
     parts = {"wire": 1500.0, "store": 2500.0, "together": 5000.0}
@@ -261,10 +264,50 @@ def test_every_row_is_measured_by_a_program(bench, rows, programs):
     assert len({each.name for each in rows.ROWS}) == len(rows.ROWS)
 
 
-def test_a_busy_machine_is_named_in_the_document(bench):
-    about = {"cpu": "A CPU", "cores": 2, "memory": "24 GiB", "commit": "abc", "date": "2030-01-01 00:00 UTC", "rounds": 5, "load_before": 2.0}
-    assert "its load was 2.0" in bench["run"].document([], [], about)
-    assert "load" not in bench["run"].document([], [], about | {"load_before": 0.1})
+def run_of(date, load=0.1):
+    return {"cpu": "A CPU", "cores": 2, "memory": "24 GiB", "commit": "abc", "date": f"{date} 00:00 UTC", "rounds": 5, "load_before": load}
+
+
+def found(rows, name, ours, peer):
+    return rows.outcome(next(row for row in rows.ROWS if row.name == name), ours, peer)
+
+
+# One row that is measured again must not take the others, or its own older self, out of the page.
+def test_a_row_that_is_measured_alone_comes_into_the_page(bench, rows):
+    page, measured = bench["page"], {"runs": {}, "rows": {}, "processes": None}
+    page.note(measured, [found(rows, "gemm", 90, 100), found(rows, "wal", 80, 100), rows.judge(rows.ROWS[2], {}, {})], [], run_of("2030-01-01"))
+    assert page.note(measured, [found(rows, "wal", 93, 100)], [], run_of("2030-01-02")) == []
+    text = page.document(measured)
+    assert re.search(r"\| gemm \| .* \| 90.00 \| 100.0 \| samples/s \| 0.900 \| ratio ≥ 0.92 \| \*\*not met\*\* \| a \|", text)
+    assert re.search(r"\| wal \| .* \| 93.00 \| 100.0 \| samples/s \| 0.930 \| ratio ≥ 0.85 \| met \| b \|", text)
+    assert re.search(r"\| torch \| .* \| not measured \|  \|", text)
+    assert f"1 of 2 bounds met, {len(rows.ROWS) - 2} rows not measured yet" in text
+    assert "| b | 2030-01-02 00:00 UTC | abc | A CPU, 2 cores, 24 GiB | 5 | 0.1 |" in text
+    page.note(measured, [found(rows, "gemm", 70, 100)], [], run_of("2030-01-03"))
+    assert [about["date"][:10] for about in measured["runs"].values()] == ["2030-01-02", "2030-01-03"], "a run that no row is of is forgotten"
+    assert "**not met** | b |" in page.document(measured)
+
+
+def test_what_a_busy_machine_measures_stands_only_where_there_is_nothing_better(bench, rows):
+    page, measured = bench["page"], {"runs": {}, "rows": {}, "processes": None}
+    page.note(measured, [found(rows, "gemm", 90, 100)], [], run_of("2030-01-01"))
+    assert page.note(measured, [found(rows, "gemm", 50, 100), found(rows, "wal", 90, 100)], [], run_of("2030-01-02", load=2.0)) == ["gemm"]
+    assert measured["rows"]["gemm"]["ours"] == 90 and measured["rows"]["wal"]["ours"] == 90
+    assert "| 2.0: **busy** |" in page.document(measured)
+
+
+def test_the_page_is_what_its_data_say(bench, rows, root):
+    measured = bench["page"].load()
+    assert (root / "docs/benchmarks.md").read_text() == bench["page"].document(measured), "bench/run.py --page writes it"
+    assert sorted(set(measured["rows"]) - {row.name for row in rows.ROWS}) == [], "rows that are no more"
+
+
+def test_too_few_rounds_leave_the_page(bench, monkeypatch, tmp_path):
+    monkeypatch.setattr(bench["run"], "ROOT", tmp_path)
+    (tmp_path / "bench").mkdir()
+    monkeypatch.setattr(bench["page"], "save", lambda measured: pytest.fail("the page is written"))
+    bench["run"].write([], {}, run_of("2030-01-01") | {"rounds": 2})
+    assert len(list((tmp_path / "bench/results").iterdir())) == 1
 
 
 # The process that fails is named, with what it said.
@@ -311,6 +354,40 @@ for number, _ in enumerate(sys.stdin):
     if number == 2: sys.exit("no memory")
     print('{"ms": %d}' % number, flush=True)
 """
+
+
+# bench-check compares ratios with the committed ones in the direction in which they are better, and leaves everything as it is.
+def test_a_ratio_that_fell_is_found(rows):
+    pair = lambda relation, before, now: tuple(rows.outcome(row(rows, "ratio", relation, 1.0), value, 1.0) for value in (before, now))
+    for relation, before, now, falls in [(">=", 2.0, 1.79, True), (">=", 2.0, 1.83, False), (">=", 2.0, 9.0, False), ("", 2.0, 1.0, True)]:
+        assert rows.check_table([pair(relation, before, now)])[1] == (["name"] if falls else [])
+    assert rows.check_table([pair("<=", 0.5, 0.56)])[1] == ["name"] and rows.check_table([pair("<=", 0.5, 0.2)])[1] == []
+    table, fallen = rows.check_table([(pair(">=", 2.0, 1.0)[0], rows.Outcome(row(rows), None, None, None, False, "peer not present: x"))])
+    assert fallen == [] and "| 2.000 | – | – | not checked: peer not present: x |" in table
+
+
+def test_bench_check_fails_by_the_committed_figures_and_changes_nothing(bench, monkeypatch, tmp_path, capsys):
+    run, page = bench["run"], bench["page"]
+    committed = {
+        "runs": {},
+        "rows": {"threads": {"ours": 60000, "peer": 30000, "run": "a"}, "torch": {"ours": 30000, "peer": 20000, "run": "a"}},
+        "processes": None,
+    }
+    monkeypatch.setattr(page, "load", lambda: committed)
+    monkeypatch.setattr(page, "save", lambda measured: pytest.fail("the page was written"))
+    monkeypatch.setattr(run, "prepare", lambda wanted, data: {"torch": "peer not present: torch"})
+    found = {"ctr.float32_2_threads": [58000], "ctr.float32_1_thread": [30000]}
+    monkeypatch.setattr(run, "measure", lambda chosen, rounds: found)
+    monkeypatch.setattr(sys, "argv", ["run.py", "--check"])
+    run.main()
+    printed = capsys.readouterr().out
+    assert "| threads | 2.000 | 1.933 | +3.3 % |  |" in printed and "not checked: peer not present: torch" in printed and "none of 1 ratios" in printed
+    found["ctr.float32_2_threads"] = [50000]
+    with pytest.raises(SystemExit, match="10 % worse than bench/measured.json has it: threads;"):
+        run.main()
+    monkeypatch.setattr(sys, "argv", ["run.py", "--check", "--only", "gemm"])
+    with pytest.raises(SystemExit, match="has no ratio of gemm"):
+        run.main()
 
 
 # A program of a row measures when it is its turn, and one that ends is named with what it said.

@@ -17,6 +17,9 @@ WORDS = {
     r"\b(Maybe)?Said\b": "EnvVariable, std::optional",
     r"\b(the|its|a) standard\b(?! (library|error|output|input|deviation|normal))": "default",
     r"\bstandard (value|setting)s?\b": "default",
+    r"\b_?standard(?= (in|[!=]?=) )": "default",
+    r"\b[Cc]are of the tables\b": "table maintenance",
+    r"\b(struct|class) Place\b": "a name of its own: a place is a device, as in Paddle",
     r"\bguests?\b": "joining nodes",
     r"\bkeeper\b": "by what it does",
     rf"\b({OF_WHAT}) an? ({WHOSE})\b(?!('s| ({VERBS})\b))": "per",
@@ -50,6 +53,10 @@ def stumbles(text):
         "called a few times a second",
         "one row a sequence",
         "ms a step",
+        "for name, standard in settings:",
+        "if value != standard or standard == 3:",
+        "// Care of the tables.",
+        "struct Place {",
     ],
 )
 def test_a_word_of_the_left_side_is_found(line):

@@ -20,7 +20,6 @@ ON_SERVERS = {
 # Their data and inputs are those of rank/dnn, and their own configurations name no pipe command: they take its.
 OF_CRITEO = ("deepfm", "difm", "dlrm", "ffm", "fm", "gatenet", "xdeepfm")
 ON_SERVERS |= {f"rank/{name}": ("config.yaml", "checkout") for name in OF_CRITEO}
-GEO = ("rank/dnn", "rank/wide_deep", "recall/word2vec/benchmark")  # with a geo_step in the configuration
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,8 +91,7 @@ def exported(zoo):
 def models(zoo, kind):
     """Folders with a model for it and a configuration for sample data."""
     if kind.on_servers:
-        chosen = [name for name in ON_SERVERS if kind.name != "geo" or name in GEO]
-        return [zoo / "models" / name for name in chosen if (zoo / "models" / name).exists()]
+        return [zoo / "models" / name for name in ON_SERVERS if (zoo / "models" / name).exists()]
     found = sorted(path.parent for path in (zoo / "models").rglob(kind.model) if (path.parent / "config.yaml").exists())
     name_of = lambda folder: str(folder.relative_to(zoo / "models"))
     if kind.name in ("to_static", "paddle_infer"):

@@ -1,5 +1,6 @@
 """What a run of the zoo has come to, by its output."""
 
+import math
 import re
 
 NUMBER = re.compile(r"([A-Za-z_0-9]+):\s*\[*(-?[0-9.]+(?:e-?[0-9]+)?|nan|inf)")
@@ -47,11 +48,32 @@ def on_servers(text, status, said):
     return status, f"{books[-1][0]} samples read, as many applied once" + (f", auc {float(auc[-1]):.4f}" if auc else "")
 
 
-def agree(ours, theirs, within=0.005):
-    """The name whose numbers differ most beyond `within` (of the larger number, above 1), or None."""
-    worst, name = 0.0, None
-    for key in ours.keys() & theirs.keys():
-        distance = abs(ours[key] - theirs[key]) / max(1.0, abs(theirs[key]))
-        if not distance <= within and not (ours[key] != ours[key] and theirs[key] != theirs[key]) and not distance <= worst:
-            worst, name = distance, key
-    return name
+BOUND = 0.005  # of a loss or an AUC, as it stands: not of its size
+NOTHING = "nothing to compare"
+
+
+def agree(ours, theirs):
+    """None where two runs have the same names and their numbers differ by no more than BOUND. Otherwise what to say: which differs most, and by how much."""
+    if not ours.keys() & theirs.keys():
+        return NOTHING
+    if alone := sorted(ours.keys() ^ theirs.keys()):
+        return f"only one of the two has {', '.join(alone)}"
+    worst = max(ours, key=lambda name: _distance(ours[name], theirs[name]))
+    distance = _distance(ours[worst], theirs[worst])
+    if distance <= BOUND:
+        return None
+    share = distance / abs(theirs[worst]) if theirs[worst] else math.inf
+    return f"{worst} differs by {distance:.3g}" + (f" ({100 * share:.2g} % of it)" if math.isfinite(share) and abs(theirs[worst]) > 1 else "")
+
+
+def _distance(a, b):
+    """Of two numbers; NaN is as far from a number as can be, and nothing from NaN."""
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    distance = abs(a - b)
+    return math.inf if math.isnan(distance) else distance
+
+
+def shown(run, theirs):
+    """What a further run says against `theirs`; None where it did not come to its end, which shows nothing."""
+    return agree(run["numbers"], theirs["numbers"]) if run["status"] == theirs["status"] == "runs" else None

@@ -2,8 +2,8 @@
 
     .venv/bin/python tests/zoo/run.py --zoo CHECKOUT [--kind static] [--only dnn] [--judge PYTHON] [--resume] [--write docs/zoo.md]
 
-The checkout is run as it is: its trainers (or a model's own) with each model's config.yaml, on the CPU. What the models import beside paddle is installed
-from requirements.txt into build/zoo/packages; they save under build/zoo. With --judge, the Python of an environment with PaddlePaddle 2.6.2, the
+The checkout is run as it is: its trainers (or a model's own) with each model's config.yaml, on the CPU. Nothing is fetched: what the models import beside
+paddle lies in build/zoo/packages, where tests/zoo/packages.sh puts it; they save under build/zoo. With --judge, the Python of an environment with PaddlePaddle 2.6.2, the
 same is run there first: its first values are taken here, dropout is off and data stay in order, and the numbers at the end of the epoch are compared.
 Results are kept in build/zoo/results.json, each with the state of the sources that it is of: a run of some models changes their lines of the table, and
 leaves the others. With --resume, what is there of the state as it is now is not run again, and neither is what PaddlePaddle has done before.
@@ -24,7 +24,7 @@ import threading
 import time
 
 from kinds import KINDS, PREDICTS, TRAINS, arguments_of, config_of, folder_of, models, options_of, script_of
-from outcomes import agree, on_servers, outcome
+from outcomes import NOTHING, agree, on_servers, outcome, shown
 from table import document, line_of, summary
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -33,11 +33,12 @@ REQUIREMENTS = HERE / "requirements.txt"
 
 
 def packages(folder):
-    """The models' own requirements, installed once."""
+    """Where the models' own requirements are. They are fetched by a script of their own, never by a run."""
     target, mark = folder / "packages", folder / "packages" / ".requirements"
     if not mark.exists() or mark.read_bytes() != REQUIREMENTS.read_bytes():
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--target", str(target), "-r", str(REQUIREMENTS)], check=True)
-        mark.write_bytes(REQUIREMENTS.read_bytes())
+        raise SystemExit(
+            f"zoo: {target} does not have the packages of tests/zoo/requirements.txt, which the models import; `tests/zoo/packages.sh {target}` fetches them"
+        )
     return target
 
 
@@ -169,11 +170,11 @@ class Zoo:
         if not theirs or not theirs["status"] == here["status"] == "runs":
             return {}
         differs = agree(here["numbers"], theirs["numbers"])
-        if not differs or not kind.compared:
+        if differs in (None, NOTHING) or not kind.compared:
             return {"differs": differs}
         # does PaddlePaddle give the same numbers twice, of the same first values? is it another one itself, once its first values are those beside them?
-        again = agree(self.judge.run(folder, kind, values_as="again")["numbers"], theirs["numbers"])
-        nudged = agree(self.judge.run(folder, kind, values_as="nudged")["numbers"], theirs["numbers"])
+        again = shown(self.judge.run(folder, kind, values_as="again"), theirs)
+        nudged = shown(self.judge.run(folder, kind, values_as="nudged"), theirs)
         # does it also without Adam's rule for sparse gradients, which is another one here?
         dense, here_dense = self.judge.run(folder, kind, dense=True), self.here.run(folder, kind, dense=True)
         of_dense = agree(here_dense["numbers"], dense["numbers"]) if here_dense["status"] == dense["status"] == "runs" else "status"
@@ -221,7 +222,7 @@ def main():
     print(summary(zoo.all_of([] if args.nothing else exact or chosen)))
     if args.write:
         expected = [f"{folder.relative_to(args.zoo / 'models')} {kind.name}" for kind in KINDS.values() for folder in models(args.zoo, kind)]
-        args.write.write_text(document(zoo.stored(), expected), encoding="utf-8")
+        args.write.write_text(document(zoo.stored(), expected, state_of_sources()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 import collections
 
 from kinds import KINDS
+from outcomes import NOTHING
 
 INTRODUCTION = """# The zoo
 PaddleRec's models, their sources unchanged, on their sample data: one epoch each by its own trainers on the CPU, by `make zoo ZOO=checkout`, which writes this page.
-`tests/zoo/run.py` sets `runner.epochs=1`, `runner.use_gpu=False` and `runner.print_interval=1`, and installs what the models import beside paddle
-(`tests/zoo/requirements.txt`). With `JUDGE=python` of an environment with PaddlePaddle 2.6.2, which `tests/parity/environments.sh` makes, each is run there first: the first values
-of its parameters are taken here, dropout is off, data stay in order, and the numbers at the end of the epoch are compared: they agree within 0.005 (of the
-number itself where it is above 1), or the line says which differs. "agrees with dense gradients": it does once `Embedding(sparse=False)` is asked for in both;
+`tests/zoo/run.py` sets `runner.epochs=1`, `runner.use_gpu=False` and `runner.print_interval=1`. It fetches nothing: what the models import beside paddle
+(`tests/zoo/requirements.txt`) is what `tests/zoo/packages.sh` has put into `build/zoo/packages`. With `JUDGE=python` of an environment with PaddlePaddle 2.6.2, which `tests/parity/environments.sh` makes, each is run there first: the first values
+of its parameters are taken here, dropout is off, data stay in order, and the numbers at the end of the epoch are compared: all of them agree within 0.005, or the
+line says which differs most and by how much, and where it is above 1 also by what share of it. "agrees with dense gradients": it does once `Embedding(sparse=False)` is asked for in both;
 Adam moves a sparse table by another rule here, on purpose (docs/dynamic_graph.md, docs/parity.md). "runs" says that the script came to its end, and for trainers that it saved the model, not that
 the model is good: sample data are a few hundred lines. "slow" is a script that ran until the time for it was over, 120 to 200 s, which beside other work on the machine says little.
 
@@ -19,7 +20,7 @@ and `tools/paddle_infer.py`. `paddle_infer_static` predicts with what `static` s
 opens the files that were written here, and the predictions are compared: how many values, their mean and mean square.
 `sync`, `async`, `geo` and `async-memory` (an InMemoryDataset) are `tools/static_ps_trainer.py` by `fleetrun` with a server and a worker, for the models with sample data that it can read; their ledger has to be exact.
 Those on Criteo's data beside `rank/dnn` and `rank/wide_deep` (`deepfm`, `difm`, `dlrm`, `ffm`, `fm`, `gatenet`, `xdeepfm`) have no pipe command in their configurations, and take that of `rank/dnn`.
-With `reader_type: DataLoader` the script trains in its mode `heter` alone, which is of GPUs, and passes over the data otherwise, in 2.6.2 too; DataLoaders on servers are shown by `tests/python/test_layers_on_servers.py` and `tests/system`.
+With `reader_type: DataLoader` the script trains in its mode `heter` alone, which is of GPUs, and passes over the data otherwise, in 2.6.2 too; DataLoaders on servers are shown by `tests/system/test_ps_modes.py`.
 
 "2.6.2 differs from itself": the numbers differ, and so do those of two runs of 2.6.2 with the same first values (`multitask/metaheac`: losses of 0.070, 0.079, 0.079, 0.084 and 0.095 in five runs there;
 0.0820321 in each of four here).
@@ -32,8 +33,8 @@ of four, where the gradient of a product is 0 but for rounding, and Adam makes a
 1e-6 and then part. Its program of 2.6.2 gives the same numbers twice, and others once nudged. With dense gradients its cost differs as well; nudged, it differs by less than Argosy does with Adam, whose rule for sparse tables is another one here.
 
 What a line does not say: the data of `demo/movie_recommand` and `treebased/tdm` have to be downloaded by their scripts, and are not in the checkout. `rank/fastformer` sets
-parameters to variables in static mode, which PaddlePaddle 2.6.2 refuses too. `geo` takes SGD only, and these models train with Adam: in 2.6.2 a worker trains its copy by its own optimizer, whose
-moments nobody else sees, and servers add up differences; use async for Adam. `rank/slot_dnn` is run with `slot_num=300`, which is what its reader writes. `match/kim` asks for the training data in its `infer.py`, whose
+parameters to variables in static mode, which PaddlePaddle 2.6.2 refuses too. In `geo` a worker trains its copy by its own optimizer, Adam, whose
+moments nobody else sees, and servers add up differences. `rank/slot_dnn` is run with `slot_num=300`, which is what its reader writes. `match/kim` asks for the training data in its `infer.py`, whose
 labels its model does not take. The reader of `rank/dnn` gives `tools/paddle_infer.py` the label as its first input, which neither takes. `recall/word2vec/benchmark` asks for `paddle.initializer`, which 2.6.2 does not have either. The configurations of `multitask/dselect_k`, `rank/dlrm` and `rank/dnn` name variables for an inference
 model that their programs do not have, in 2.6.2 either. `rank/deeprec` diverges at the rate that it has: its first losses are those of torch in float64.
 """
@@ -53,12 +54,12 @@ def summary(results):
 
 def verdicts(results):
     """How many lines have which verdict of their numbers."""
-    counted = collections.Counter(_compared(found) for found in results.values() if "differs" in found)
+    counted = collections.Counter(_compared(found).partition(" by ")[0] for found in results.values() if "differs" in found)
     return ", ".join(f"{verdict}: {count}" for verdict, count in counted.most_common())
 
 
-def states(results):
-    """Which lines are of which state of the sources."""
+def states(results, now=""):
+    """Which lines are of which state of the sources, and what they are `now`."""
     of = collections.defaultdict(list)
     for key, found in results.items():
         if "here" in found:
@@ -70,6 +71,8 @@ def states(results):
     text = f"{len(of[newest])} of the {sum(map(len, of.values()))} lines are of one state of the sources (the tree of argosy/ in Git and when: {said.pop(newest)})."
     for state in said:
         text += f" These are of {said[state]}: {', '.join(sorted(key for _, key in of[state]))}."
+    if now not in ("", newest):
+        text += f" The sources that this page was written with are another state, `{now}`, of which {len(of.get(now, ()))} lines are."
     return text
 
 
@@ -84,11 +87,13 @@ def _compared(found):
         return ""
     if found["differs"] is None:
         return "agrees"
+    if found["differs"] == NOTHING:
+        return NOTHING
     if found.get("differs_dense", "-") is None:
         return "agrees with dense gradients"
     if found.get("differs_again"):
         return "2.6.2 differs from itself"
-    return "rounding decides" if found.get("differs_nudged") else f"{found['differs']} differs"
+    return "rounding decides" if found.get("differs_nudged") else found["differs"]
 
 
 def line_of(key, found):
@@ -98,12 +103,12 @@ def line_of(key, found):
     return f"{here.get('status', '-'):6} {key:50} {here.get('seconds', 0):5.0f} s  {here.get('said', '')}{there}  {_compared(found)}"
 
 
-def document(results, expected):
-    """The page; `expected` are the keys of all that can be run."""
+def document(results, expected, now=""):
+    """The page; `expected` are the keys of all that can be run, `now` the state of the sources."""
     missing = sorted(set(expected) - {key for key, found in results.items() if "here" in found})
     lines = [
         INTRODUCTION,
-        states(results),
+        states(results, now),
         "",
         f"Not run: {', '.join(missing)}." if missing else f"All {len(expected)} lines are here.",
         "",

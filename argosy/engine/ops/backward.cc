@@ -4,6 +4,7 @@
 
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
+#include "argosy/engine/program/row_tables.h"
 
 namespace argosy::engine {
 namespace {
@@ -22,10 +23,15 @@ struct Wanted {
   std::vector<size_t> row_leaf;        // for each: the index of the row leaf where output is -1
 };
 
-bool is_row_output(const OpContext& op, size_t i) {
+bool is_sparse_output(const OpContext& op, size_t i) {
   const int32_t value = op.instruction().find_output("InputGradients")->values[i];
   const graph::VarDesc* desc = op.frame().program().values()[static_cast<size_t>(value)].desc;
   return desc != nullptr && desc->kind == graph::VarKind::selected_rows;
+}
+
+bool is_row_output(const OpContext& op, size_t i) {
+  return is_sparse_output(op, i) ||
+         is_summed_by_rows(op.frame(), op.instruction().find_input("Inputs")->values[i], op.tensor("Inputs", i));
 }
 
 Wanted collect(const OpContext& op) {
@@ -62,6 +68,7 @@ void set_row_gradients(const OpContext& op, const std::vector<at::Tensor>& leaf_
     const at::Tensor& table = op.tensor("Inputs", i);
     rows->height = table.size(0);
     rows->width = table.size(1);
+    rows->dense = !is_sparse_output(op, i);
     for (size_t k = 0; k < leaves.size(); ++k) {
       if (leaves[k].table != tables[i] || !leaf_gradients[k].defined()) continue;
       for (LookupGradient::Piece piece : leaves[k].pieces) {

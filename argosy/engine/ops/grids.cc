@@ -146,10 +146,13 @@ OpRegistration unpool_op(const char* type, int32_t axes) {
       .attr("unpooling_type", std::string("max"), "max")
       .attr("output_size", std::vector<int32_t>{}, "of the result")
       .attr("data_format", std::string(axes == 2 ? "NCHW" : "NCDHW"), "channels first")
-      .infer_shape([](ShapeContext& context) -> Status {
+      .infer_shape([axes = static_cast<size_t>(axes)](ShapeContext& context) -> Status {
         const auto& x = context.input("X");
         const std::vector<int64_t> size = integer_list(context.op(), "output_size");
-        const size_t axes = x.shape.size() - 2;
+        if (x.shape.size() != axes + 2) {
+          return Status::invalid_argument("'{}' has shape {}, expected {} dimensions", x.name, graph::shape_to_string(x.shape),
+                                          axes + 2);
+        }
         std::vector<int64_t> shape = {x.shape[0], x.shape[1]};
         if (size.size() < axes) return Status::invalid_argument("output_size has {} values, expected {}", size.size(), axes);
         shape.insert(shape.end(), size.end() - static_cast<std::ptrdiff_t>(axes), size.end());

@@ -8,6 +8,7 @@
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/row_adder.h"
+#include "argosy/engine/program/row_tables.h"
 #include "argosy/engine/program/tensor_pool.h"
 
 namespace argosy::engine {
@@ -69,7 +70,7 @@ std::vector<int64_t> output_shape(const at::Tensor& ids, int64_t width, bool dro
 }
 
 at::Tensor look_up(const OpContext& op, const at::Tensor& table, const at::Tensor& ids, int64_t padding, LodPtr samples) {
-  if (op.instruction().uses_rows) {
+  if (op.instruction().uses_rows || (op.training() && is_summed_by_rows(op.frame(), table_index(op), table))) {
     at::NoGradGuard no_grad;
     at::Tensor leaf =
         in_memory(table) ? gather_rows(table, span_of_ids(ids), padding) : select_rows(table, ids.flatten(), padding);

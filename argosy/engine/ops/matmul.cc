@@ -1,4 +1,4 @@
-// The matrix product of fc layers, alone and fused with bias and relu.
+// The matrix product of fc and Linear layers, alone and fused with bias and relu.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -134,10 +134,13 @@ at::Tensor fc(const OpContext& op, const at::Tensor& x, const at::Tensor& w, con
   return fc_product(x, w, bias, relu, x.scalar_type());
 }
 
+constexpr int64_t kAllButLast = -1;  // x_num_col_dims of what was a matmul
+
 void run_fc(const OpContext& op, const at::Tensor& bias, bool relu) {
   const Value& x = op.input("X");
   const at::Tensor& y = op.tensor("Y");
-  const int64_t x_dims = op.attr<int32_t>("x_num_col_dims"), y_dims = op.attr<int32_t>("y_num_col_dims");
+  const int64_t asked = op.attr<int32_t>("x_num_col_dims"), y_dims = op.attr<int32_t>("y_num_col_dims");
+  const int64_t x_dims = asked == kAllButLast ? x.tensor.dim() - 1 : asked;
   const at::Tensor left = as_matrix(x.tensor, x_dims), right = as_matrix(y, y_dims);
   check_inner(op, left, right);
   at::Tensor out = fc(op, left, right, bias, relu);
@@ -180,12 +183,12 @@ ARGOSY_OP("mul", [](const OpContext& op) { run_fc(op, {}, false); })
 
 ARGOSY_OP("fused_fc",
           [](const OpContext& op) { run_fc(op, op.has_input("Bias") ? op.tensor("Bias") : at::Tensor(), op.attr<bool>("relu")); })
-    .doc("mul, elementwise_add and relu in one; made by a pass, never by a layer.")
+    .doc("mul or matmul, elementwise_add and relu in one; made by a pass, never by a layer.")
     .input("X", "left")
     .input("Y", "right")
     .optional_input("Bias", "one value a column")
     .output("Out", "the result")
-    .attr("x_num_col_dims", 1, "as for mul")
+    .attr("x_num_col_dims", 1, "as for mul; -1: all dimensions of X but the last")
     .attr("y_num_col_dims", 1, "as for mul")
     .attr("relu", false, "apply relu")
     .infer_shape(infer_matmul);

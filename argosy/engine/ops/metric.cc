@@ -3,7 +3,6 @@
 
 #include <array>
 #include <limits>
-#include <mutex>
 
 #include "argosy/base/mutex.h"
 #include "argosy/engine/program/device.h"
@@ -172,7 +171,7 @@ void run_auc(const OpContext& op) {
                                : count_scores<float>(op, predict.to(at::kFloat), label, thresholds);
   double result = 0;
   {
-    std::lock_guard lock(state_lock(positive.const_data_ptr()));
+    const MutexLock lock(state_lock(positive.const_data_ptr()));
     const int64_t* positives = add_to_window(positive.data_ptr<int64_t>(), counts.positive, steps);
     const int64_t* negatives = add_to_window(negative.data_ptr<int64_t>(), counts.negative, steps);
     result = area(positives, negatives, thresholds + 1, op.attr<std::string>("curve") == "PR");

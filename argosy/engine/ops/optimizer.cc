@@ -2,9 +2,10 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
-#include <mutex>
 
 #include "argosy/base/mutex.h"
 #include "argosy/engine/ops/tensor_rule.h"
@@ -46,6 +47,7 @@ class KnownNumber {
 struct Updater {
   std::unique_ptr<optim::Rule> rule;
   RowMerger merger;
+  std::vector<std::pair<int64_t, size_t>> order;  // of the rows of a gradient, by row: the row, and which of merger's it is
   // On other devices than the CPU:
   RowAdder adder;
   KnownNumber rate;
@@ -110,7 +112,7 @@ optim::Step begin_step(const OpContext& op, Updater& updater, const States& stat
     rate = here ? op.tensor("LearningRate").item<float>() : updater.rate.read(op.tensor("LearningRate"));
   std::vector<float> scalars(states.scalars.size());
   updater.scalars.resize(scalars.size());
-  std::lock_guard lock(scalar_lock(parameter));
+  const MutexLock lock(scalar_lock(parameter));
   for (size_t i = 0; i < scalars.size(); ++i)
     scalars[i] = here ? *states.scalars[i].data_ptr<float>() : updater.scalars[i].read(states.scalars[i]);
   const optim::Step step = rule.begin_step(rate, scalars);
@@ -135,6 +137,87 @@ void update_rows(Updater& updater, const optim::Step& step, const LookupGradient
                                   .grad = updater.merger.gradients()});
 }
 
+void update_dense(const Updater& updater, const optim::Step& step, const at::Tensor& gradient, const at::Tensor& param,
+                  const States& states) {
+  const at::Tensor dense = gradient.to(at::kFloat).contiguous();
+  const std::vector<float*> elements = states.element_data();
+  updater.rule->apply(step, param.data_ptr<float>(), dense.const_data_ptr<float>(), elements.data(),
+                      static_cast<size_t>(param.numel()));
+}
+
+// A whole table by the rows of a batch: the gradient of all others is 0, which moves them where their states do. One walk through
+// the memory, and none where nothing moves.
+class TableSweep {
+ public:
+  TableSweep(const optim::Rule& rule, const optim::Step& step, float* param, std::vector<float*> states)
+      : rule_(rule), step_(step), param_(param), states_(std::move(states)), moved_(states_.size()), rests_(rests_at_zero()) {}
+
+  void run(std::span<const std::pair<int64_t, size_t>> rows, const float* gradients, size_t width, size_t height) {
+    size_t next = 0;
+    for (const auto& [row, number] : rows) {
+      const auto begin = static_cast<size_t>(row) * width;
+      move_rest(next, begin);
+      move(begin, gradients + number * width, width);
+      next = begin + width;
+    }
+    move_rest(next, height * width);
+  }
+
+ private:
+  static constexpr size_t kBlock = 256;  // elements
+
+  void move(size_t at, const float* gradient, size_t count) {
+    for (size_t k = 0; k < states_.size(); ++k) moved_[k] = states_[k] + at;
+    rule_.apply(step_, param_ + at, gradient, moved_.data(), count);
+  }
+
+  void move_rest(size_t begin, size_t end) {
+    static constexpr std::array<float, kBlock> kZeros{};
+    for (size_t at = begin; at < end; at += kBlock) {
+      const size_t count = std::min(kBlock, end - at);
+      if (!rests_ || !has_zero_states(at, count)) move(at, kZeros.data(), count);
+    }
+  }
+
+  bool has_zero_states(size_t at, size_t count) const {
+    return std::all_of(states_.begin(), states_.end(), [&](const float* state) {
+      uint32_t any = 0;
+      for (size_t i = 0; i < count; ++i) any |= std::bit_cast<uint32_t>(state[at + i]);
+      return any == 0;
+    });
+  }
+
+  // Whether an element without gradient, whose states are 0, stays as it is: the formulas of SGD and Adam then subtract rate * 0.
+  bool rests_at_zero() const {
+    if (rule_.info().op_type != "sgd" && !rule_.as_adam(step_)) return false;
+    float one = 1;
+    const float zero = 0;
+    std::array<float, optim::kMaxElementStates> states{};
+    std::array<float*, optim::kMaxElementStates> at{&states[0], &states[1], &states[2]};
+    rule_.apply(step_, &one, &zero, at.data(), 1);
+    return one == 1 && states == decltype(states){};
+  }
+
+  const optim::Rule& rule_;
+  const optim::Step& step_;
+  float* const param_;
+  const std::vector<float*> states_;
+  std::vector<float*> moved_;  // states_, from where the next call begins
+  const bool rests_;
+};
+
+void update_table(Updater& updater, const optim::Step& step, const LookupGradient& gradient, const at::Tensor& table,
+                  const States& states) {
+  if (!updater.rule->info().elementwise) return update_dense(updater, step, gradient.to_dense(), table, states);
+  updater.merger.merge(gradient);
+  const std::span<const int64_t> index = updater.merger.index();
+  updater.order.clear();
+  for (size_t i = 0; i < index.size(); ++i) updater.order.emplace_back(index[i], i);
+  std::sort(updater.order.begin(), updater.order.end());
+  TableSweep(*updater.rule, step, table.data_ptr<float>(), states.element_data())
+      .run(updater.order, updater.merger.gradients(), static_cast<size_t>(gradient.width), static_cast<size_t>(gradient.height));
+}
+
 using Move = std::function<void(const TensorUpdate&)>;  // one step of the rule on tensors
 
 // Where the step is captured all numbers stay on the device: a replay sees no others.
@@ -155,7 +238,7 @@ void update_rows_on_device(const OpContext& op, Updater& updater, const Move& mo
   if (!updater.rule->info().elementwise)
     op.fail("rule '{}' has no kernel for gradients of rows on {}; use a dense gradient (is_sparse=False)", op.desc().type,
             op.device().str());
-  const RowSums rows = updater.adder.add_up(gradient);
+  const SummedRows rows = updater.adder.add_up(gradient);
   if (!rows.ids.defined()) return op.not_captured("updates a table that nothing looks up");
   TensorUpdate update{.param = {param.index_select(0, rows.ids)}, .grad = {rows.totals()}};
   for (const at::Tensor& state : states.elements) update.states.push_back({state.view(param.sizes()).index_select(0, rows.ids)});
@@ -165,14 +248,6 @@ void update_rows_on_device(const OpContext& op, Updater& updater, const Move& mo
   };
   write(param, update.param[0]);
   for (size_t k = 0; k < states.elements.size(); ++k) write(states.elements[k].view(param.sizes()), update.states[k][0]);
-}
-
-void update_dense(const Updater& updater, const optim::Step& step, const at::Tensor& gradient, const at::Tensor& param,
-                  const States& states) {
-  const at::Tensor dense = gradient.to(at::kFloat).contiguous();
-  const std::vector<float*> elements = states.element_data();
-  updater.rule->apply(step, param.data_ptr<float>(), dense.const_data_ptr<float>(), elements.data(),
-                      static_cast<size_t>(param.numel()));
 }
 
 void update_dense_on_device(const Move& move, const at::Tensor& gradient, const at::Tensor& param, const States& states) {
@@ -201,6 +276,7 @@ void update(const OpContext& op) {
   if (in_memory(param)) {
     const optim::Step step = begin_step(op, updater, states, param.const_data_ptr());
     if (grad.rows == nullptr) return update_dense(updater, step, grad.tensor, param, states);
+    if (grad.rows->dense) return update_table(updater, step, *grad.rows, param, states);
     return update_rows(updater, step, *grad.rows, param.data_ptr<float>(), states);
   }
   const Move move = move_on_device(op, updater, states, param);

@@ -82,14 +82,16 @@ ARGOSY_OP("as_strided",
       return {};
     });
 
+std::string no_windows(int64_t size, int64_t step, int64_t entries, const std::string& name, int64_t axis) {
+  return fmt::format("windows of {} entries, {} apart, do not fit the {} of '{}' along axis {}", size, step, entries, name, axis);
+}
+
 ARGOSY_OP("tensor_unfold",
           [](const OpContext& op) {
             const at::Tensor& x = op.tensor("input");
             const int64_t axis = op.attr<int64_t>("axis"), size = op.attr<int64_t>("size"), step = op.attr<int64_t>("step");
-            if (step < 1 || size < 0 || size > x.size(axis)) {
-              op.fail("windows of {} entries, {} apart, do not fit the {} of '{}' along axis {}", size, step, x.size(axis),
-                      op.input_name("input"), axis);
-            }
+            if (step < 1 || size < 0 || size > x.size(axis))
+              op.fail("{}", no_windows(size, step, x.size(axis), op.input_name("input"), axis));
             op.set_output("out", x.unfold(axis, size, step).clone());
           })
     .doc("Windows along an axis, as a new last axis.")
@@ -104,6 +106,8 @@ ARGOSY_OP("tensor_unfold",
       const auto size = context.attribute<int64_t>("size"), step = context.attribute<int64_t>("step");
       std::vector<int64_t> shape = x.shape;
       if (step < 1) return Status::invalid_argument("step is {}, expected 1 or more", step);
+      if (size < 0 || (shape[axis] >= 0 && size > shape[axis]))
+        return Status::invalid_argument("{}", no_windows(size, step, shape[axis], x.name, static_cast<int64_t>(axis)));
       if (shape[axis] >= 0) shape[axis] = (shape[axis] - size) / step + 1;
       shape.push_back(size);
       context.set_output("out", std::move(shape), x.dtype);

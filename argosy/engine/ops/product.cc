@@ -12,6 +12,13 @@ using Shape = std::vector<int64_t>;
 
 at::Tensor turned(const at::Tensor& x, bool transpose) { return transpose && x.dim() > 1 ? x.transpose(-1, -2) : x; }
 
+// x @ y. With ExecutorOptions::bfloat16_matmul that of a parameter is a narrow one, as in fc layers (matmul.cc).
+at::Tensor product(const OpContext& op, const at::Tensor& x, const at::Tensor& y) {
+  const bool narrow = op.bfloat16_matmul() && x.scalar_type() == at::kFloat && y.scalar_type() == at::kFloat &&
+                      (op.is_parameter("X") || op.is_parameter("Y"));
+  return narrow ? at::matmul(x.to(at::kBFloat16), y.to(at::kBFloat16)).to(at::kFloat) : at::matmul(x, y);
+}
+
 at::Tensor at_least_one_dimension(at::Tensor x) { return x.dim() == 0 ? x.reshape({1}) : std::move(x); }
 
 Shape turned(Shape shape, bool transpose) {
@@ -47,7 +54,7 @@ ARGOSY_OP("matmul",
           [](const OpContext& op) {
             const at::Tensor x = turned(op.tensor("X"), op.attr<bool>("transpose_X")),
                              y = turned(op.tensor("Y"), op.attr<bool>("transpose_Y"));
-            at::Tensor out = at_least_one_dimension(at::matmul(x, y));
+            at::Tensor out = at_least_one_dimension(product(op, x, y));
             const double alpha = op.attr<float>("alpha");
             op.set_output("Out", alpha == 1.0 ? std::move(out) : out * alpha, op.input("X").lod);
           })
@@ -69,7 +76,7 @@ ARGOSY_OP("matmul_v2",
           [](const OpContext& op) {
             const at::Tensor x = turned(op.tensor("X"), op.attr<bool>("trans_x")),
                              y = turned(op.tensor("Y"), op.attr<bool>("trans_y"));
-            op.set_output("Out", at_least_one_dimension(at::matmul(x, y)), op.input("X").lod);
+            op.set_output("Out", at_least_one_dimension(product(op, x, y)), op.input("X").lod);
           })
     .doc("The product of matrices or vectors; more dimensions are batches.")
     .input("X", "left; a vector is a row")

@@ -8,8 +8,7 @@
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
-#include <mutex>
-
+#include "argosy/base/mutex.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
 
@@ -75,7 +74,7 @@ class SegmentNode final : public torch::autograd::Node {
   bool takes_gradient() const { return takes_gradient_; }
 
   variable_list apply(variable_list&& gradients) override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(saved_mutex_);
     Frame& frame = op_.frame();
     const std::vector<std::pair<int32_t, Value>> before = values_now();
     const variable_list leaves = put_inputs();
@@ -96,7 +95,7 @@ class SegmentNode final : public torch::autograd::Node {
   }
 
   void release_variables() override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(saved_mutex_);
     for (SavedInput& input : inputs_) {
       input.saved.reset_data();
       input.value = Value{};
@@ -120,7 +119,7 @@ class SegmentNode final : public torch::autograd::Node {
   }
 
   // The inputs as the first run saw them. Returns the leaves that gradients are wanted of.
-  variable_list put_inputs() {
+  variable_list put_inputs() ARGOSY_REQUIRES(saved_mutex_) {
     if (released_) op_.fail("its gradient was computed and dropped before");
     variable_list leaves;
     for (SavedInput& input : inputs_) {
@@ -139,9 +138,12 @@ class SegmentNode final : public torch::autograd::Node {
 
   const OpContext op_;
   const std::vector<int32_t> outputs_;
-  std::vector<SavedInput> inputs_;
   variable_list edges_;
-  bool takes_gradient_ = false, released_ = false;
+  bool takes_gradient_ = false;
+
+  Mutex saved_mutex_;  // two backwards of one graph may meet here
+  std::vector<SavedInput> inputs_ ARGOSY_GUARDED_BY(saved_mutex_);
+  bool released_ ARGOSY_GUARDED_BY(saved_mutex_) = false;
 };
 
 // Values that others read and that an operator has made which records, in the order of "Kept".

@@ -91,14 +91,25 @@ struct GruStep {
   at::Tensor gates, reset_hidden, candidate, hidden;
 };
 
-GruStep gru_step(const OpContext& op, const at::Tensor& x, const at::Tensor& before, const GruWeights& weights,
+// What a step adds to the products with its weights.
+struct GruInput {
+  at::Tensor gates, candidate;
+};
+
+GruInput gru_input(const at::Tensor& x) {
+  const int64_t width = x.size(1) / 3;
+  const std::vector<at::Tensor> parts = x.split_with_sizes({2 * width, width}, 1);
+  return {parts[0], parts[1]};
+}
+
+GruStep gru_step(const OpContext& op, const GruInput& x, const at::Tensor& before, const GruWeights& weights,
                  std::string_view gate, std::string_view act, bool origin) {
-  const int64_t width = before.size(1);
   GruStep step;
-  step.gates = activate(op, at::addmm(x.narrow(1, 0, 2 * width), before, weights.gates), gate);
-  const at::Tensor update = step.gates.narrow(1, 0, width);
-  step.reset_hidden = step.gates.narrow(1, width, width) * before;
-  step.candidate = activate(op, at::addmm(x.narrow(1, 2 * width, width), step.reset_hidden, weights.candidate), act);
+  step.gates = activate(op, at::addmm(x.gates, before, weights.gates), gate);
+  const std::vector<at::Tensor> gates = step.gates.chunk(2, 1);
+  const at::Tensor& update = gates[0];
+  step.reset_hidden = gates[1] * before;
+  step.candidate = activate(op, at::addmm(x.candidate, step.reset_hidden, weights.candidate), act);
   step.hidden = origin ? at::lerp(step.candidate, before, update) : at::lerp(before, step.candidate, update);
   return step;
 }
@@ -113,13 +124,15 @@ void run_gru(const OpContext& op) {
   const GruWeights weights = gru_weights(op.tensor("Weight"));
   at::Tensor hidden = first_state(op, "H0", steps, width, x.options().requires_grad(false));
   std::vector<at::Tensor> all = {at::empty({0, width}, x.options().requires_grad(false))};
-  int64_t place = 0;
-  for (const int64_t running : steps.counts) {
-    hidden = gru_step(op, x.narrow(0, place, running), hidden.narrow(0, 0, running), weights,
+  // All parts at once: their gradients are put together once, where each part alone would have one of the whole.
+  const GruInput whole = gru_input(x);
+  const std::vector<at::Tensor> gates = whole.gates.split_with_sizes(steps.counts),
+                                candidates = whole.candidate.split_with_sizes(steps.counts);
+  for (size_t i = 0; i < gates.size(); ++i) {
+    hidden = gru_step(op, {gates[i], candidates[i]}, hidden.narrow(0, 0, steps.counts[i]), weights,
                       op.attr<std::string>("gate_activation"), op.attr<std::string>("activation"), op.attr<bool>("origin_mode"))
                  .hidden;
     all.push_back(hidden);
-    place += running;
   }
   op.set_output("Hidden", take_rows(at::cat(all), steps.places()), input.lod);
 }
@@ -166,7 +179,7 @@ ARGOSY_OP("gru_unit",
             check_width(op, op.tensor("Input"), 3, op.tensor("Weight").size(0));
             const at::Tensor x =
                 op.has_input("Bias") ? op.tensor("Input") + op.tensor("Bias").reshape({1, -1}) : op.tensor("Input");
-            const GruStep step = gru_step(op, x, before, gru_weights(op.tensor("Weight")),
+            const GruStep step = gru_step(op, gru_input(x), before, gru_weights(op.tensor("Weight")),
                                           activation_name(op, op.attr<int32_t>("gate_activation")),
                                           activation_name(op, op.attr<int32_t>("activation")), op.attr<bool>("origin_mode"));
             op.set_output("Hidden", step.hidden, op.input("Input").lod);
@@ -209,11 +222,9 @@ struct LstmState {
 
 // The order of the gates in x is candidate, input, forget, output.
 LstmState lstm_step(const OpContext& op, const at::Tensor& x, const LstmState& before, const LstmRule& rule) {
-  const int64_t width = before.cell.size(1);
-  const at::Tensor sums = at::addmm(x, before.hidden, rule.weight);
-  const auto part = [&](int64_t i, const at::Tensor& peephole, const at::Tensor& cell) {
-    const at::Tensor sum = sums.narrow(1, i * width, width);
-    return peephole.defined() ? sum + peephole * cell : sum;
+  const std::vector<at::Tensor> sums = at::addmm(x, before.hidden, rule.weight).chunk(4, 1);
+  const auto part = [&](size_t i, const at::Tensor& peephole, const at::Tensor& cell) {
+    return peephole.defined() ? sums[i] + peephole * cell : sums[i];
   };
   const at::Tensor candidate = activate(op, part(0, {}, {}), rule.candidate);
   const at::Tensor input = activate(op, part(1, rule.of_input, before.cell), rule.gate);
@@ -250,13 +261,12 @@ void run_lstm(const OpContext& op) {
   const at::TensorOptions plain = x.options().requires_grad(false);
   LstmState state{first_state(op, "H0", steps, width, plain), first_state(op, "C0", steps, width, plain)};
   std::vector<at::Tensor> hidden = {at::empty({0, width}, plain)}, cell = hidden;
-  int64_t place = 0;
-  for (const int64_t running : steps.counts) {
-    state =
-        lstm_step(op, x.narrow(0, place, running), {state.hidden.narrow(0, 0, running), state.cell.narrow(0, 0, running)}, rule);
+  const std::vector<at::Tensor> parts = x.split_with_sizes(steps.counts);  // as in run_gru
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int64_t running = steps.counts[i];
+    state = lstm_step(op, parts[i], {state.hidden.narrow(0, 0, running), state.cell.narrow(0, 0, running)}, rule);
     hidden.push_back(state.hidden);
     cell.push_back(state.cell);
-    place += running;
   }
   const std::vector<int64_t> places = steps.places();
   op.set_output("Hidden", take_rows(at::cat(hidden), places), input.lod);

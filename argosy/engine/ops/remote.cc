@@ -1,11 +1,14 @@
 // Pulling rows from parameter servers, sending gradients, and the first meeting with them.
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "argosy/engine/program/device.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/op.h"
 #include "argosy/engine/program/pulled_rows.h"
 #include "argosy/engine/program/row_merge.h"
+#include "argosy/engine/remote/remote_rows.h"
 
 namespace argosy::engine {
 namespace {
@@ -41,35 +44,68 @@ void set_numbers(const OpContext& op, at::Tensor numbers, size_t slot) {
 }
 
 void use_prefetched(const OpContext& op, PulledRows& pulled) {
-  for (size_t i = 0; i < op.input_count("Ids"); ++i) set_numbers(op, std::move(pulled.numbers[i]), i);
+  for (size_t i = 0; i < op.input_count("Ids"); ++i) set_numbers(op, pulled.numbers[i].reshape(op.tensor("Ids", i).sizes()), i);
+  pulled.numbers.clear();
   op.set_output("W", op.frame().bring(pulled.rows));
   if (op.device().is_cpu()) pulled.rows = at::Tensor();
   pulled.prefetched = false;
 }
 
-void pull_rows(const OpContext& op) {
-  op.not_captured("pulls rows from parameter servers");
-  const int32_t table = op.instruction().find_output("W")->values[0];
-  PulledRows& pulled = op.frame().pulled_rows(table);
+// What the run has of the table that the operator pulls.
+PulledRows& pulled_of(const OpContext& op) {
+  PulledRows& pulled = op.frame().pulled_rows(op.instruction().find_output("W")->values[0]);
   if (pulled.step != op.frame().step) {
     pulled.index.reset(0);
     pulled.step = op.frame().step;
     pulled.prefetched = false;
   }
-  if (pulled.prefetched) return use_prefetched(op, pulled);
-  const auto remote = remote_of(op);
-  const std::string& name = op.frame().program().values()[static_cast<size_t>(table)].name;
-  const RemoteVariable& variable = remote_variable(op, *remote, name);
+  return pulled;
+}
+
+// Numbers the keys of the operator's ids, and says what is to be asked for.
+RowsToPull number_and_request(const OpContext& op, const RemoteParameters& remote, PulledRows& pulled) {
+  const int32_t table = op.instruction().find_output("W")->values[0];
+  const RemoteVariable& variable = remote_variable(op, remote, op.frame().program().values()[static_cast<size_t>(table)].name);
   const size_t known = pulled.index.size();
   const auto& paddings = op.attr<std::vector<int64_t>>("padding_ids");
-  for (size_t i = 0; i < op.input_count("Ids"); ++i) set_numbers(op, number_ids(ids_input(op, i), paddings[i], pulled.index), i);
+  pulled.numbers.clear();
+  for (size_t i = 0; i < op.input_count("Ids"); ++i)
+    pulled.numbers.push_back(number_ids(ids_input(op, i), paddings[i], pulled.index));
   const bool create = op.frame().program().sends() && op.attr<bool>("create");
   at::Tensor before;
   if (known > 0) before = op.device().is_cpu() ? op.output("W").tensor : pulled.rows;
-  auto rows = pull_numbered(*remote, variable, pulled.index, known, before, create, op.device());
-  throw_if_failed(rows.status());
-  op.set_output("W", op.frame().bring(*rows));
-  if (!op.device().is_cpu()) pulled.rows = std::move(*rows);
+  return rows_to_pull(variable, pulled.index, known, before, create, op.device());
+}
+
+// The pulls that stand right behind this one, whose ids therefore are there already.
+std::vector<const Instruction*> pulls_behind(const OpContext& op) {
+  const std::vector<Instruction>& all = op.frame().program().instructions();
+  std::vector<const Instruction*> behind;
+  const auto at = std::ranges::find(all, &op.instruction(), [](const Instruction& one) { return &one; });
+  for (auto next = at; next != all.end() && ++next != all.end() && next->desc.type == kPullRowsOp;) behind.push_back(&*next);
+  return behind;
+}
+
+void pull_rows(const OpContext& op) {
+  op.not_captured("pulls rows from parameter servers");
+  PulledRows& pulled = pulled_of(op);
+  if (pulled.prefetched) return use_prefetched(op, pulled);
+  const auto remote = remote_of(op);
+  std::vector<PulledRows*> tables = {&pulled};
+  std::vector<RowsToPull> pulls = {number_and_request(op, *remote, pulled)};
+  for (const Instruction* behind : pulls_behind(op)) {
+    const OpContext other(*behind, op.frame());
+    PulledRows& more = pulled_of(other);
+    if (more.prefetched || more.index.size() > 0) continue;
+    tables.push_back(&more);
+    pulls.push_back(number_and_request(other, *remote, more));
+  }
+  throw_if_failed(pull_together(*remote, pulls));
+  for (size_t i = 0; i < tables.size(); ++i) {
+    tables[i]->rows = std::move(pulls[i].rows);
+    tables[i]->prefetched = true;
+  }
+  use_prefetched(op, pulled);
 }
 
 ARGOSY_OP("pull_rows", pull_rows)

@@ -102,7 +102,7 @@ TEST_F(RowAdderTest, adds_up_what_the_mergers_do) {
   merger.merge(rows);
   RowAdder adder;
   for (int again = 0; again < 2; ++again) {
-    const RowSums sums = adder.add_up(rows);
+    const SummedRows sums = adder.add_up(rows);
     at::Tensor dense = at::zeros({rows.height, rows.width}).index_add_(0, sums.ids, sums.sums);
     EXPECT_TRUE(at::allclose(dense, rows.to_dense())) << dense << rows.to_dense();
     at::Tensor totals = at::zeros({rows.height, rows.width}).index_copy_(0, sums.ids, sums.totals());
@@ -116,7 +116,7 @@ TEST_F(RowAdderTest, rows_that_are_all_padding_are_known_as_such) {
   LookupGradient rows{.height = 3, .width = 1};
   rows.pieces.push_back({.ids = at::tensor({7, 7}, at::kLong), .gradient = at::ones({2, 1}), .skip_id = 7});
   RowAdder adder;
-  const RowSums sums = adder.add_up(rows);
+  const SummedRows sums = adder.add_up(rows);
   EXPECT_FALSE(sums.any.item<bool>());
   EXPECT_EQ(sums.sums.abs().sum().item<float>(), 0);
   EXPECT_FALSE(adder.add_up(sums.as_gradient(rows)).any.item<bool>());

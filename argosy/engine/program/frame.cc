@@ -120,6 +120,7 @@ void Frame::take_rows(PulledTables& rows) {
 std::unique_ptr<Frame> Frame::another() const {
   auto frame = std::make_unique<Frame>(program_, scope_, context_);
   frame->bfloat16_matmul = bfloat16_matmul;
+  frame->check_finite = check_finite;
   frame->device = device;
   return frame;
 }

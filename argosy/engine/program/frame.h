@@ -76,6 +76,7 @@ class Frame {
   c10::Device device = c10::Device(c10::DeviceType::CPU);  // of its tensors; constant once it has run
   CaptureNotes* notes = nullptr;  // set while a step is rehearsed or recorded (step_capture.h)
   bool bfloat16_matmul = false;
+  bool check_finite = false;  // an operator that gives NaN or an infinity ends the run
   uint64_t step = 0;  // runs begun
   BatchId batch_id = 0;  // from RemoteParameters::begin_batch(), where the program sends
   uint32_t samples = 0;  // in it, in a pass over a dataset

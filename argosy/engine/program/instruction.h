@@ -50,6 +50,7 @@ struct ValueInfo {
   bool wants_gradient = false;  // a leaf of the backward operator
   bool fetched = false;
   bool remote = false;  // a dense parameter of servers: the scope's tensor is theirs to write, and stays on the CPU
+  bool only_looked_up = false;  // a table with a dense gradient that comes from lookups and goes to one update alone
 };
 
 }  // namespace argosy::engine

@@ -10,6 +10,7 @@
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
 #include "argosy/data/working_folder.h"
 #include "argosy/engine/program/variables_progress.h"
 #include "argosy/engine/remote/remote_parameters.h"
@@ -237,13 +238,16 @@ Result<LoadReport> load_folder(Scope& scope, const Variables& variables, const f
 Result<LoadReport> load_place(Scope& scope, const Variables& variables, const data::FolderPlace& place,
                               const std::string& filename, Into into) {
   ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading(place));
-  return load_folder(scope, variables, folder.path(), filename, into);
+  auto report = load_folder(scope, variables, folder.path(), filename, into);
+  if (!report.ok() && place.remote()) return report.status().with_context("'{}', copied to this machine", place.path);
+  return report;
 }
 
 // ---- What a worker of a parameter-server job does once; see RemoteParameters::once.
 
 // What an operation is done to. Of a store nothing but the path: the rest has a password.
 std::string target_of(const data::FolderPlace& place, const std::string& filename) {
+  if (place.in_object_store()) return filename.empty() ? place.path : uri_child(place.path, filename);
   return filename.empty() ? place.path : (fs::path(place.path) / filename).string();
 }
 
@@ -269,10 +273,11 @@ LoadReport from_answer(std::string_view answer) {
 // has done it.
 Status save_once(const Scope& scope, const std::string& kind, const data::FolderPlace& place, const std::string& filename,
                  const std::function<Status(uint64_t number)>& save) {
+  RETURN_IF_ERROR(place.check());  // before the servers are told its name
   const auto remote = scope.remote();
   if (remote == nullptr) return save(0);
   const auto body = [&](uint64_t number) -> Result<std::string> {
-    const bool there = number != 0 && !place.remote() && folder_mark(place.path) == number;
+    const bool there = number != 0 && data::place_mark(place) == number;
     if (!there) RETURN_IF_ERROR(save(number));
     return std::string();
   };
@@ -297,6 +302,7 @@ void load_own_variables(Scope& scope, const Variables& variables, const data::Fo
 
 Result<LoadReport> load_once(Scope& scope, const Variables& variables, const data::FolderPlace& place,
                              const std::string& filename, const std::string& target) {
+  RETURN_IF_ERROR(place.check());
   const auto remote = scope.remote();
   const bool shared =
       std::any_of(variables.begin(), variables.end(), [&](const auto* variable) { return held_by_servers(scope, *variable); });
@@ -340,7 +346,7 @@ Status save_vars(const Scope& scope, const Variables& variables, const data::Fol
     RETURN_IF_ERROR(write_vars(writer, scope, variables, filename));
     if (number != 0) writer.set_mark(number);
     RETURN_IF_ERROR(writer.commit());
-    return folder.publish();
+    return folder.publish(number);
   });
 }
 
@@ -360,7 +366,7 @@ Status save_inference_model(const graph::Program& program, const std::vector<std
     RETURN_IF_ERROR(write_vars(writer, scope, persistables_of(*model), params_filename));
     if (number != 0) writer.set_mark(number);
     RETURN_IF_ERROR(writer.commit());
-    return folder.publish();
+    return folder.publish(number);
   });
 }
 
@@ -368,8 +374,10 @@ Result<InferenceModel> load_inference_model(const data::FolderPlace& place, Scop
                                             const std::string& params_filename, const std::set<std::string>& elsewhere) {
   ASSIGN_OR_RETURN(const auto folder, data::WorkingFolder::for_reading(place));
   const fs::path file = folder.path() / model_filename;
-  ASSIGN_OR_RETURN(const std::string bytes, read_file(file));
-  auto program = graph::parse_program(bytes);
+  auto bytes = read_file(file);
+  if (!bytes.ok() && place.remote()) return bytes.status().with_context("'{}', copied to this machine", place.path);
+  if (!bytes.ok()) return bytes.status();
+  auto program = graph::parse_program(*bytes);
   if (!program.ok()) return program.status().with_context("'{}'", file.string());
   ASSIGN_OR_RETURN(auto names, graph::inference_names(**program));
   Variables variables = persistables_of(**program);

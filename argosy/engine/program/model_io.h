@@ -14,8 +14,8 @@ namespace argosy::engine {
 
 // Values of variables on disk, in Paddle's tensor files: one file per variable, or all in `filename`, in the order of their
 // names. A folder is written under another name and renamed, so that a kill leaves the old one or the new one; other files
-// that were in it stay, but not in a remote store. With the values of parameter servers goes the ledger of what they were trained
-// on (RemoteParameters::ledger), as the file __ledger__.
+// that were in it stay, but not in a store behind a command (`hadoop fs`). With the values of parameter servers goes the ledger
+// of what they were trained on (RemoteParameters::ledger), as the file __ledger__.
 Status save_vars(const Scope& scope, const std::vector<const graph::VarDesc*>& variables, const data::FolderPlace& place,
                  const std::string& filename = "");
 

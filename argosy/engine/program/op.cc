@@ -105,6 +105,12 @@ const std::string& OpContext::input_name(std::string_view slot, size_t index) co
   return name_of(frame_, binding->values[index]);
 }
 
+bool OpContext::is_parameter(std::string_view slot, size_t index) const {
+  const SlotBinding* binding = instruction_.find_input(slot);
+  return binding != nullptr && index < binding->values.size() &&
+         frame_.program().values()[static_cast<size_t>(binding->values[index])].persistable;
+}
+
 const std::vector<int64_t>& OpContext::offsets(std::string_view slot, size_t index) const {
   const Value& value = input(slot, index);
   if (value.lod == nullptr || value.lod->empty()) {

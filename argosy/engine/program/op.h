@@ -45,6 +45,7 @@ class OpContext {
   const Value& input(std::string_view slot, size_t index = 0) const;
   const at::Tensor& tensor(std::string_view slot, size_t index = 0) const { return input(slot, index).tensor; }
   std::vector<at::Tensor> tensors(std::string_view slot) const;
+  bool is_parameter(std::string_view slot, size_t index = 0) const;  // an input that outlives the run
   const std::string& input_name(std::string_view slot, size_t index = 0) const;
   // The sequence boundaries of an input. An input without LoD is an error that names the variable.
   const std::vector<int64_t>& offsets(std::string_view slot, size_t index = 0) const;

@@ -59,16 +59,17 @@ class Fuser {
     ops_ = std::move(left);
   }
 
-  // mul + elementwise_add of a bias [+ relu] -> fused_fc, in the place of the last of them.
+  // mul, or matmul with a parameter, + elementwise_add of a bias [+ relu] -> fused_fc, in the place of the last of them.
   void fuse_fc() {
     const Uses uses(ops_);
     std::set<size_t> gone;
     for (size_t add = 0; add < ops_.size(); ++add) {
       if (ops_[add].type != "elementwise_add" || !is_bias(ops_[add])) continue;
       const auto mul = hidden_maker(uses, ops_[add].inputs.find("X")->front(), add);
-      if (!mul || ops_[*mul].type != "mul" || gone.contains(*mul)) continue;
-      OpDesc fused = ops_[*mul];
-      fused.type = "fused_fc";
+      if (!mul || gone.contains(*mul)) continue;
+      std::optional<OpDesc> made = as_fc(ops_[*mul]);
+      if (!made) continue;
+      OpDesc& fused = *made;
       fused.inputs["Bias"] = *ops_[add].inputs.find("Y");
       fused.outputs["Out"] = *ops_[add].outputs.find("Out");
       size_t place = add;
@@ -84,13 +85,36 @@ class Fuser {
     drop(gone);
   }
 
+  // The fused_fc that computes what a mul, or a matmul of rows with a matrix of parameters, does; nothing for other operators.
+  std::optional<OpDesc> as_fc(const OpDesc& op) const {
+    if (op.type == "mul") {
+      const graph::VarDesc* out = program_.global_block().find_var(op.outputs.find("Out")->front());
+      if (out == nullptr || std::ssize(out->shape) != op.attribute_or<int32_t>("x_num_col_dims", 1) + 1) return std::nullopt;
+      OpDesc fused = op;
+      fused.type = "fused_fc";
+      return fused;
+    }
+    const bool v2 = op.type == "matmul_v2";
+    if (!v2 && op.type != "matmul") return std::nullopt;
+    const graph::VarDesc* x = program_.global_block().find_var(op.inputs.find("X")->front());
+    const graph::VarDesc* y = program_.global_block().find_var(op.inputs.find("Y")->front());
+    if (x == nullptr || y == nullptr || !y->persistable || y->shape.size() != 2 || x->shape.size() < 2) return std::nullopt;
+    if (op.attribute_or<bool>(v2 ? "trans_x" : "transpose_X", false) ||
+        op.attribute_or<bool>(v2 ? "trans_y" : "transpose_Y", false) || op.attribute_or<float>("alpha", 1.0f) != 1.0f)
+      return std::nullopt;
+    OpDesc fused{.type = "fused_fc", .inputs = op.inputs, .outputs = op.outputs};
+    fused.attributes["x_num_col_dims"] = int32_t{-1};
+    return fused;
+  }
+
   // A vector parameter as long as the last dimension, added along it.
   bool is_bias(const OpDesc& add) const {
     const graph::VarDesc* x = program_.global_block().find_var(add.inputs.find("X")->front());
     const graph::VarDesc* y = program_.global_block().find_var(add.inputs.find("Y")->front());
-    if (x == nullptr || y == nullptr || !y->persistable || y->shape.size() != 1 || x->shape.size() != 2) return false;
+    if (x == nullptr || y == nullptr || !y->persistable || y->shape.size() != 1 || x->shape.size() < 2) return false;
     const int32_t axis = add.attribute_or<int32_t>("axis", -1);
-    return (axis == 1 || axis == -1) && x->shape[1] == y->shape[0] && x->dtype == graph::DType::float32;
+    const auto last = static_cast<int32_t>(x->shape.size()) - 1;
+    return (axis == last || axis == -1) && x->shape.back() == y->shape[0] && x->dtype == graph::DType::float32;
   }
 
   std::optional<size_t> relu_after(const Uses& uses, size_t add) const {

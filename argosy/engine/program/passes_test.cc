@@ -5,6 +5,7 @@
 #include "argosy/engine/ops/layers.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/prepared.h"
+#include "argosy/graph/layer_helper.h"
 #include "argosy/graph/layers.h"
 #include "argosy/graph/minimize.h"
 
@@ -58,11 +59,11 @@ class Passes : public LayerTest {
     return layers::mean(layers::cross_entropy(layers::fc(hidden, 2, {.act = "softmax"}), label));
   }
 
-  Outcome train(const Slots& slots, const std::vector<Feed>& batches, bool fuse) {
+  Outcome train(const std::function<Variable()>& model, const std::vector<Feed>& batches, bool fuse) {
     auto main = graph::Program::create(), startup = graph::Program::create();
     const graph::ProgramGuard guard(main, startup);
     const graph::UniqueNameGuard names;
-    const Variable loss = build(slots);
+    const Variable loss = model();
     const auto result = graph::minimize(optim::SGD{.learning_rate = 0.5f}, loss);
     startup->random_seed = 11;
     Runner runner({.fuse = fuse, .device = test_device()});
@@ -87,10 +88,15 @@ class Passes : public LayerTest {
   void expect_same(const Slots& slots, bool fuses_embedding) {
     std::vector<Feed> batches;
     for (int i = 0; i < 3; ++i) batches.push_back(make_feed(slots.tables.size()));
-    const Outcome plain = train(slots, batches, false), fused = train(slots, batches, true);
+    const Outcome fused = expect_same([&] { return build(slots); }, batches);
+    EXPECT_EQ(fused.operators.contains("fused_embedding_concat"), fuses_embedding);
+  }
+
+  // Trains with and without the passes, and returns what came of it with them.
+  Outcome expect_same(const std::function<Variable()>& model, const std::vector<Feed>& batches) {
+    const Outcome plain = train(model, batches, false), fused = train(model, batches, true);
     EXPECT_FALSE(plain.operators.contains("fused_embedding_concat"));
     EXPECT_FALSE(plain.operators.contains("fused_fc"));
-    EXPECT_EQ(fused.operators.contains("fused_embedding_concat"), fuses_embedding);
     EXPECT_TRUE(fused.operators.contains("fused_fc"));
     for (size_t i = 0; i < batches.size(); ++i)
       EXPECT_TRUE(at::allclose(plain.losses[i], fused.losses[i], 1e-5, 1e-6)) << "loss of step " << i;
@@ -98,6 +104,22 @@ class Passes : public LayerTest {
       EXPECT_TRUE(at::allclose(value, fused.gradients.at(name), 1e-4, 1e-6)) << name;
     for (const auto& [name, value] : plain.parameters)
       EXPECT_TRUE(at::allclose(value, fused.parameters.at(name), 1e-4, 1e-5)) << name;
+    return fused;
+  }
+
+  // x @ w + b as nn.Linear builds it, by `product`, whose result is `rank`-dimensional.
+  static Variable linear(const Variable& x, int64_t size, const std::string& product, graph::AttributeMap attributes = {}) {
+    graph::LayerHelper helper("linear", "");
+    const bool turned = attributes.contains("trans_y");
+    const int64_t rows = x.shape().back();
+    const Variable w = helper.create_parameter({}, turned ? std::vector{size, rows} : std::vector{rows, size}, DType::float32);
+    const Variable b = helper.create_parameter({}, {size}, DType::float32, /*is_bias=*/true);
+    const Variable made = helper.create_tmp();
+    helper.append_op({.type = product,
+                      .inputs = {{"X", {x.name()}}, {"Y", {w.name()}}},
+                      .outputs = {{"Out", {made.name()}}},
+                      .attributes = std::move(attributes)});
+    return layers::elementwise_add(made, b);
   }
 };
 
@@ -108,6 +130,25 @@ TEST_F(Passes, SeveralTablesStayUnfused) { expect_same({.tables = {"a", "b", "a"
 TEST_F(Passes, PaddingStaysUnfused) { expect_same({.padding_idx = 3}, false); }
 TEST_F(Passes, DenseGradientsStayUnfused) { expect_same({.is_sparse = false}, false); }
 TEST_F(Passes, OtherPoolingsStayUnfused) { expect_same({.pooling = "max"}, false); }
+
+// What nn.Linear builds is fused as fc layers are, of rows and of sequences of them; a turned matrix is not.
+TEST_F(Passes, LinearLayersAreFusedToo) {
+  const auto model = [] {
+    const Variable x = data("x", {-1, 3, 4}, DType::float32), label = data("label", {-1, 1}, DType::int64);
+    const Variable places = layers::relu(linear(x, 5, "matmul"));
+    const Variable rows = layers::relu(linear(layers::reduce_sum(places, {.dim = {1}}), 6, "matmul_v2"));
+    const Variable turned = linear(rows, 2, "matmul_v2", {{"trans_y", true}});
+    return layers::mean(layers::cross_entropy(layers::softmax(turned), label));
+  };
+  std::vector<Feed> batches;
+  for (int i = 0; i < 3; ++i)
+    batches.push_back(
+        {{"x", {.tensor = at::randn({kSamples, 3, 4})}}, {"label", {.tensor = at::randint(0, 2, {kSamples, 1}, at::kLong)}}});
+  const Outcome fused = expect_same(model, batches);
+  EXPECT_FALSE(fused.operators.contains("matmul"));
+  EXPECT_FALSE(fused.operators.contains("relu"));
+  EXPECT_TRUE(fused.operators.contains("matmul_v2"));
+}
 
 // A value that is fetched is not fused away.
 TEST_F(Passes, WhatIsFetchedIsComputed) {

@@ -94,6 +94,7 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
   }
   for (const std::string& name : options.feeds) prepared->value_index(name, block);
   prepared->mark_gradients();
+  if (checkpoints.empty()) prepared->mark_looked_up();
   prepared->state_count_ += make_segments(prepared->instructions_, prepared->values_, checkpoints, prepared->state_count_);
   prepared->mark_last_uses();
   return std::shared_ptr<const PreparedProgram>(prepared);
@@ -234,6 +235,54 @@ void PreparedProgram::mark_gradients() {
   }
   for (size_t i = 0; i < values_.size(); ++i) {
     if (produced[i] && !values_[i].persistable) values_[i].wants_gradient = false;  // not a leaf: autograd reaches it by itself
+  }
+}
+
+// Whether lookups are all that reads the table before its update, that one alone writes it, and is all that reads the gradient.
+// So nobody sees in what form the gradient is.
+bool PreparedProgram::is_only_looked_up(int32_t table, int32_t gradient) const {
+  const ValueInfo& parameter = values_[static_cast<size_t>(table)];
+  const ValueInfo& made = values_[static_cast<size_t>(gradient)];
+  if (!parameter.persistable || parameter.remote || made.fetched || made.persistable) return false;
+  int updates = 0;
+  for (const Instruction& instruction : instructions_) {
+    const auto uses = [](const std::vector<SlotBinding>& bindings, int32_t wanted) {
+      int count = 0;
+      for_each_value(bindings, [&](int32_t value) { count += value == wanted; });
+      return count;
+    };
+    const std::string& type = instruction.desc.type;
+    const int reads = uses(instruction.inputs, table), writes = uses(instruction.outputs, table);
+    const int takes = uses(instruction.inputs, gradient), makes = uses(instruction.outputs, gradient);
+    if (reads + writes + takes + makes == 0) continue;
+    if (type == graph::kBackwardOp) {
+      if (reads != 1 || makes != 1 || writes + takes != 0) return false;
+    } else if (type == "lookup_table" || type == "lookup_table_v2") {
+      if (writes + takes + makes != 0 || updates > 0) return false;
+    } else {
+      const SlotBinding *param = instruction.find_input("Param"), *grad = instruction.find_input("Grad");
+      const bool updates_it = param != nullptr && grad != nullptr && param->values[0] == table && grad->values[0] == gradient;
+      if (!updates_it || reads != 1 || writes != 1 || takes != 1 || makes != 0) return false;
+      ++updates;
+    }
+  }
+  return updates == 1;
+}
+
+void PreparedProgram::mark_looked_up() {
+  const Instruction* backward = nullptr;
+  for (const Instruction& instruction : instructions_) {
+    if (instruction.desc.type != graph::kBackwardOp) continue;
+    if (backward != nullptr) return;
+    backward = &instruction;
+  }
+  if (backward == nullptr) return;
+  const auto& inputs = backward->find_input("Inputs")->values;
+  const auto& grads = backward->find_output("InputGradients")->values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const graph::VarDesc* grad = values_[static_cast<size_t>(grads[i])].desc;
+    if (grad == nullptr || grad->kind != graph::VarKind::lod_tensor) continue;
+    values_[static_cast<size_t>(inputs[i])].only_looked_up = is_only_looked_up(inputs[i], grads[i]);
   }
 }
 

@@ -47,6 +47,8 @@ class PreparedProgram {
   std::vector<int32_t> bind_names(const std::vector<std::string>& names, const graph::Block& block);
   Status unbind_remote_rows(const RemoteParameters& remote);
   void mark_gradients();
+  void mark_looked_up();
+  bool is_only_looked_up(int32_t table, int32_t gradient) const;
   void mark_last_uses();
 
   std::shared_ptr<graph::Program> program_;

@@ -8,6 +8,12 @@
 #include "argosy/engine/program/tensor_pool.h"
 
 namespace argosy::engine {
+namespace {
+
+// From so many on a message of its own costs nothing, and several tables' would be a very large answer.
+constexpr size_t kFloatsTogether = 4 << 20;
+
+}  // namespace
 
 at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index) {
   at::Tensor numbers = at::empty(ids.sizes(), at::kLong);
@@ -19,8 +25,8 @@ at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index) {
   return numbers;
 }
 
-Result<at::Tensor> pull_numbered(RemoteParameters& remote, const RemoteVariable& table, const KeyIndex& index, size_t known,
-                                 const at::Tensor& before, bool create, const c10::Device& device) {
+RowsToPull rows_to_pull(const RemoteVariable& table, const KeyIndex& index, size_t known, const at::Tensor& before, bool create,
+                        const c10::Device& device) {
   const int64_t width = table.shape.back();
   const auto keys = index.keys();
   const std::vector<int64_t> shape = {static_cast<int64_t>(keys.size()) + 1, width};
@@ -31,9 +37,23 @@ Result<at::Tensor> pull_numbered(RemoteParameters& remote, const RemoteVariable&
     std::memcpy(data, before.const_data_ptr<float>(), kept * sizeof(float));
   else
     std::memset(data, 0, kept * sizeof(float));
-  const RowRequest request{.table = table.table, .keys = keys.subspan(known), .rows = data + kept, .create = create};
-  RETURN_IF_ERROR(remote.pull({&request, 1}));
-  return rows;
+  return {.rows = rows, .request = {.table = table.table, .keys = keys.subspan(known), .rows = data + kept, .create = create}};
+}
+
+Status pull_together(RemoteParameters& remote, std::span<const RowsToPull> pulls) {
+  std::vector<RowRequest> requests;
+  size_t floats = 0;
+  for (const RowsToPull& pull : pulls) {
+    const auto more = static_cast<size_t>(pull.rows.numel());
+    if (!requests.empty() && floats + more > kFloatsTogether) {
+      RETURN_IF_ERROR(remote.pull(requests));
+      requests.clear();
+      floats = 0;
+    }
+    requests.push_back(pull.request);
+    floats += more;
+  }
+  return remote.pull(requests);
 }
 
 }  // namespace argosy::engine

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "argosy/base/key_index.h"
@@ -29,9 +30,18 @@ using PulledTables = std::map<int32_t, PulledRows>;  // by the value index of th
 // Ids as numbers of rows; ids equal to `padding` become 0, unless it is -1. Keys that are new get a number. REQUIRES: int64.
 at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index);
 
-// The rows of all keys of `index`: of the first `known` keys those that `before` has, the others from the servers. On the CPU, in
-// memory from which they go to `device`.
-Result<at::Tensor> pull_numbered(RemoteParameters& remote, const RemoteVariable& table, const KeyIndex& index, size_t known,
-                                 const at::Tensor& before, bool create, const c10::Device& device);
+// Memory for rows, and what is to be asked for them.
+struct RowsToPull {
+  at::Tensor rows;
+  RowRequest request;  // refers to `rows` and to the keys of the index
+};
+
+// For the rows of all keys of `index`: of the first `known` keys they are those that `before` has, the others come with the
+// request. On the CPU, in memory from which they go to `device`.
+RowsToPull rows_to_pull(const RemoteVariable& table, const KeyIndex& index, size_t known, const at::Tensor& before, bool create,
+                        const c10::Device& device);
+
+// All of them, in one message to each server, or in a few where that would be tens of megabytes. REQUIRES: !pulls.empty().
+Status pull_together(RemoteParameters& remote, std::span<const RowsToPull> pulls);
 
 }  // namespace argosy::engine

@@ -42,11 +42,11 @@ Occurrences occurrences(const LookupGradient& gradient) {
 
 }  // namespace
 
-at::Tensor RowSums::totals() const { return sums.index_select(0, leader); }
+at::Tensor SummedRows::totals() const { return sums.index_select(0, leader); }
 
-at::Tensor RowSums::is_leader() const { return (leader == at::arange(leader.numel(), leader.options())).unsqueeze(1); }
+at::Tensor SummedRows::is_leader() const { return (leader == at::arange(leader.numel(), leader.options())).unsqueeze(1); }
 
-LookupGradient RowSums::as_gradient(const LookupGradient& of) const {
+LookupGradient SummedRows::as_gradient(const LookupGradient& of) const {
   LookupGradient merged{.height = of.height, .width = of.width};
   // Where all was padding, its rows stay without gradient as a padding of their own.
   merged.pieces.push_back(
@@ -55,10 +55,10 @@ LookupGradient RowSums::as_gradient(const LookupGradient& of) const {
 }
 
 // Each occurrence of a row writes its place; one of them stays, and all of the row's gradients are added there.
-RowSums RowAdder::add_up(const LookupGradient& gradient) {
+SummedRows RowAdder::add_up(const LookupGradient& gradient) {
   if (gradient.pieces.empty()) return {};
   Occurrences all = occurrences(gradient);
-  RowSums sums;
+  SummedRows sums;
   if (all.keep.defined()) {  // a padding stands for another row of the batch, and adds nothing to it
     const at::Tensor other = all.ids.index_select(0, all.keep.to(at::kByte).argmax().unsqueeze(0));
     all.ids = at::where(all.keep, all.ids, other).clamp(0, gradient.height - 1);

@@ -8,7 +8,7 @@ namespace argosy::engine {
 
 // The gradients of equal rows added up on the device where they are, without waiting for it: nothing is left out or moved
 // together, as RowMerger does on the CPU, since only the device knows how many different rows there are.
-struct RowSums {
+struct SummedRows {
   at::Tensor ids;     // [n] int64: the row of each occurrence
   at::Tensor sums;    // [n, width]: at one occurrence of each row the sum of all, 0 at the others
   at::Tensor leader;  // [n] int64: where the sum of each occurrence's row is
@@ -22,7 +22,7 @@ struct RowSums {
 // Keeps one number for each row of the table from step to step. Confined to one thread.
 class RowAdder {
  public:
-  RowSums add_up(const LookupGradient& gradient);
+  SummedRows add_up(const LookupGradient& gradient);
 
  private:
   at::Tensor places_;  // [height]: for each row of the last batch one of its occurrences; the others are of no use

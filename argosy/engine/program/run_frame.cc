@@ -1,5 +1,6 @@
 #include "argosy/engine/program/run_frame.h"
 
+#include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 
@@ -30,11 +31,36 @@ std::string describe(const Instruction& instruction, Frame& frame) {
   return inputs.empty() ? text : fmt::format("{} ({})", text, inputs);
 }
 
+void check_finite(const at::Tensor& tensor, const std::string& name) {
+  if (!tensor.defined() || !(tensor.is_floating_point() || tensor.is_complex()) || tensor.isfinite().all().item<bool>()) return;
+  throw KernelError(
+      Status::failed_precondition("variable '{}' has {} NaN and {} infinite of {} values (FLAGS_check_nan_inf is set)", name,
+                                  tensor.isnan().sum().item<int64_t>(), tensor.isinf().sum().item<int64_t>(), tensor.numel()));
+}
+
+void check_finite(const Value& value, const std::string& name) {
+  check_finite(value.tensor, name);
+  if (value.array != nullptr) {
+    for (const Value& one : *value.array) check_finite(one, name);
+  }
+  if (value.rows != nullptr) {
+    for (const LookupGradient::Piece& piece : value.rows->pieces) check_finite(piece.gradient, name);
+  }
+}
+
+void check_outputs(const Instruction& instruction, Frame& frame) {
+  const c10::NoGradGuard no_grad;
+  for_each_value(instruction.outputs, [&](int32_t index) {
+    check_finite(frame.value(index), frame.program().values()[static_cast<size_t>(index)].name);
+  });
+}
+
 Status run_one(const Instruction& instruction, Frame& frame) {
   if (frame.notes != nullptr) frame.notes->begin(instruction);
   RETURN_IF_ERROR(status_of(instruction, frame, [&] {
     at::AutoGradMode grad_mode(instruction.records_gradient && frame.segment != Frame::Segment::first);
     instruction.kernel(OpContext(instruction, frame));
+    if (frame.check_finite) check_outputs(instruction, frame);
     frame.note_made(instruction);
     for (int32_t value : instruction.detached) {
       at::Tensor& tensor = frame.value(value).tensor;

@@ -49,9 +49,10 @@ class Pool {
     std::vector<Block> stale;
     {
       MutexLock lock(mutex_);
-      free_.push_back({memory, size, takes_});
+      const uint64_t now = takes_;
+      free_.push_back({memory, size, now});
       const auto fresh =
-          std::find_if(free_.begin(), free_.end(), [this](const Block& block) { return block.since + kStale > takes_; });
+          std::find_if(free_.begin(), free_.end(), [now](const Block& block) { return block.since + kStale > now; });
       stale.assign(free_.begin(), fresh);
       free_.erase(free_.begin(), fresh);
     }

@@ -31,6 +31,7 @@ struct LookupGradient {
   int64_t height = 0, width = 0;
   std::vector<Piece> pieces;
   float scale = 1.0f;  // clipping multiplies here instead of touching every row
+  bool dense = false;  // of the whole table: rows that no piece has get a gradient of 0, and an update moves them too
 
   at::Tensor to_dense() const;  // [height, width]; for fetches and tests
   LookupGradient on_cpu() const;

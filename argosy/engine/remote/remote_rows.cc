@@ -1,5 +1,6 @@
 #include "argosy/engine/remote/remote_rows.h"
 
+#include <map>
 #include <set>
 
 namespace argosy::engine {
@@ -13,13 +14,14 @@ class Rewriter {
       : ops_(ops), block_(program.global_block()), remote_(remote) {}
 
   void run() {
+    reshape_ids_first();
     for (const OpDesc& op : ops_) {
       for (const std::string& name : op.output_names()) made_later_.insert(name);
     }
     std::vector<OpDesc> result;
     for (size_t at = 0; at < ops_.size(); ++at) {
       if (is_remote_lookup(ops_[at])) {
-        if (!is_pulled(ops_[at])) result.push_back(pull_for(at));
+        if (!is_pulled(ops_[at])) pull_all_known(at, result);
         rewrite(ops_[at]);
       }
       for (const std::string& name : ops_[at].output_names()) made_later_.erase(name);
@@ -42,6 +44,64 @@ class Rewriter {
     return variable != nullptr && variable->kind == RemoteVariable::rows;
   }
   bool is_pulled(const OpDesc& lookup) const { return pulled_.contains(local_name(lookup)); }
+
+  // Reshapes of ids that exist before the first lookup go there: nothing is computed differently, and all rows can be pulled at
+  // once.
+  void reshape_ids_first() {
+    size_t first = 0;
+    while (first < ops_.size() && !is_remote_lookup(ops_[first])) ++first;
+    std::map<std::string, size_t> makers;
+    std::set<std::string> made_twice;
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      for (const std::string& name : ops_[i].output_names()) {
+        if (!makers.emplace(name, i).second) made_twice.insert(name);
+      }
+    }
+    std::set<size_t> moved;
+    for (size_t at = first; at < ops_.size(); ++at) {
+      if (!is_remote_lookup(ops_[at])) continue;
+      std::vector<size_t> chain;
+      std::string ids = ids_of(ops_[at]);
+      for (auto maker = makers.find(ids); maker != makers.end() && maker->second > first; maker = makers.find(ids)) {
+        if (!can_move(ops_[maker->second], made_twice)) {
+          chain.clear();
+          break;
+        }
+        chain.push_back(maker->second);
+        ids = ops_[maker->second].inputs.find("X")->front();
+      }
+      moved.insert(chain.begin(), chain.end());
+    }
+    if (!moved.empty()) move_before(first, moved);
+  }
+
+  // One input of integers, and outputs that nobody else makes.
+  bool can_move(const OpDesc& op, const std::set<std::string>& made_twice) const {
+    if (!only_reshapes(op) || op.input_names().size() != 1) return false;
+    for (const std::string& name : op.output_names()) {
+      if (made_twice.contains(name)) return false;
+    }
+    const graph::VarDesc* x = block_.find_var(op.input_names().front());
+    return x != nullptr && !graph::is_floating(x->dtype) && !made_twice.contains(x->name);
+  }
+
+  void move_before(size_t first, const std::set<size_t>& moved) {
+    std::vector<OpDesc> result;
+    for (size_t i = 0; i < first; ++i) result.push_back(std::move(ops_[i]));
+    for (const size_t i : moved) result.push_back(std::move(ops_[i]));
+    for (size_t i = first; i < ops_.size(); ++i) {
+      if (!moved.contains(i)) result.push_back(std::move(ops_[i]));
+    }
+    ops_ = std::move(result);
+  }
+
+  // A pull for each table with a lookup from `at` on whose ids exist by now.
+  void pull_all_known(size_t at, std::vector<OpDesc>& result) {
+    for (size_t i = at; i < ops_.size(); ++i) {
+      if (is_remote_lookup(ops_[i]) && !is_pulled(ops_[i]) && !made_later_.contains(ids_of(ops_[i])))
+        result.push_back(pull_for(i));
+    }
+  }
 
   // One pull for this lookup and for all later ones of its table whose ids exist by now.
   OpDesc pull_for(size_t at) {
@@ -90,6 +150,12 @@ class Rewriter {
 };
 
 }  // namespace
+
+bool only_reshapes(const OpDesc& op) {
+  static const std::set<std::string_view> kTypes = {
+      "reshape", "reshape2", "squeeze", "squeeze2", "unsqueeze", "unsqueeze2", "flatten", "flatten2", "flatten_contiguous_range"};
+  return kTypes.contains(op.type);
+}
 
 bool is_lookup(const OpDesc& op) { return op.type == "lookup_table" || op.type == "lookup_table_v2"; }
 

@@ -77,6 +77,7 @@ class FakeServers : public RemoteParameters {
   Status pull(std::span<const RowRequest> pulls) override {
     MutexLock lock(mutex);
     if (calls == pulls_before_error) return Status::unavailable("server 0 is away");
+    ++messages;
     for (const RowRequest& pull : pulls) {
       keys_asked += pull.keys.size();
       for (size_t i = 0; i < pull.keys.size(); ++i) {
@@ -127,7 +128,7 @@ class FakeServers : public RemoteParameters {
   std::map<uint64_t, uint64_t> batch_of;  // by key: the last one that had it
   uint64_t next_batch = 0, first_wanted = 0;
   size_t keys_asked = 0;
-  int calls = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
+  int calls = 0, messages = 0, parallel_threads = 0, round_threads = 0, threads_done = 0, rounds_ended = 0, refreshes = 0;
   int rounds_begun = 0, rounds_abandoned = 0, losses = 0;
   uint64_t samples_read = 0;
   ReadCounters read;
@@ -139,7 +140,8 @@ class FakeServers : public RemoteParameters {
 
  private:
   std::map<std::string, RemoteVariable, std::less<>> variables_ = {{"table", {RemoteVariable::rows, 0, {100, 2}}},
-                                                                   {"bias", {RemoteVariable::dense, 1, {1}}}};
+                                                                   {"bias", {RemoteVariable::dense, 1, {1}}},
+                                                                   {"other", {RemoteVariable::rows, 2, {100, 2}}}};
   at::Tensor bias_;
 };
 
@@ -276,6 +278,38 @@ TEST_F(RemoteTest, APaddingIdIsNeitherPulledNorSent) {
   EXPECT_EQ(value_or_throw(runner_.run(*main, {{"a", ids({4, 6}, {0, 2})}}, {loss.name()}, scope_))[0].tensor.item<float>(), 12);
   EXPECT_FALSE(remote_->rows.contains(4));
   EXPECT_EQ(remote_->rows.at(6), 5);
+}
+
+// A round trip to the servers is most of a small batch's time: one for all tables, also where ids are only reshaped on their way.
+TEST_F(RemoteTest, RowsOfAllTablesComeInOneMessage) {
+  auto main = graph::Program::create(), startup = graph::Program::create();
+  const graph::ProgramGuard guard(main, startup);
+  const auto look_up = [](const Variable& ids, const char* table) {
+    return L::embedding(ids, {100, 2}, {.is_sparse = true, .param = ParamAttr(table)});
+  };
+  const Variable word = L::data("a", {1}, kInt64), drawn = L::data("b", {2}, kInt64);
+  const Variable first = L::elementwise_add(look_up(word, "table"), look_up(word, "other"));
+  const Variable flat = L::reshape(drawn, {-1, 1});
+  const Variable second = L::elementwise_add(look_up(flat, "table"), look_up(flat, "other"));
+  const Variable loss = L::elementwise_add(L::reduce_sum(first), L::reduce_sum(second));
+  const auto pairs = graph::append_backward(loss);
+  graph::OpDesc op{.type = "send"};
+  std::vector<std::string> names;
+  for (const auto& pair : pairs) {
+    op.inputs["X"].push_back(pair.grad.name());
+    names.push_back(pair.param.name());
+  }
+  op.attributes["parameters"] = names;
+  value_or_throw(main->global_block().append_op(std::move(op)));
+  const auto numbers = [](std::vector<int64_t> values, int64_t width) { return at::tensor(values).reshape({-1, width}); };
+  const Feed feed{{"a", {.tensor = numbers({5, 6}, 1)}}, {"b", {.tensor = numbers({7, 8, 9, 5}, 2)}}};
+  EXPECT_EQ(value_or_throw(runner_.run(*main, feed, {loss.name()}, scope_))[0].tensor.item<float>(), 4 * (5 + 6 + 7 + 8 + 9 + 5));
+  EXPECT_EQ(remote_->messages, 1);
+  EXPECT_EQ(remote_->calls, 2) << "one request for each table";
+  EXPECT_EQ(remote_->keys_asked, 10u) << "each key once";
+  EXPECT_EQ(remote_->rows.at(7), 7 - 2.0f) << "one for each table";
+  EXPECT_EQ(remote_->rows.at(5), 5 - 4.0f);
+  EXPECT_EQ(value_or_throw(runner_.run(*main, feed, {loss.name()}, scope_))[0].tensor.item<float>(), 4 * (1 + 4 + 5 + 6 + 7 + 1));
 }
 
 // Ids that an operator makes after the first lookup of the table come with a pull of their own.
@@ -470,6 +504,27 @@ TEST_F(RemoteDatasetTest, ComputedIdsArePulledInTheirPlace) {
   ASSERT_TRUE(train_on(*main, 1).ok());
   EXPECT_EQ(remote_->rows.at(3), 3 - 4.0f);
   EXPECT_EQ(remote_->rows.at(63), 63 - 4.0f);
+}
+
+// Ids that are only reshaped on their way to a lookup are those of the batch: they are pulled ahead as well, all in one.
+TEST_F(RemoteDatasetTest, ReshapedIdsArePulledAhead) {
+  remote_->ahead = true;
+  auto main = graph::Program::create(), startup = graph::Program::create();
+  const graph::ProgramGuard guard(main, startup);
+  const Variable a = L::data("a", {1}, kInt64, {.lod_level = 1});
+  const auto look_up = [](const Variable& ids) {
+    return L::embedding(ids, {100, 2}, {.is_sparse = true, .param = ParamAttr("table")});
+  };
+  const Variable first = look_up(a);
+  const Variable second = L::embedding_v2(L::reshape(a, {-1}), {100, 2}, {.is_sparse = true, .param = ParamAttr("table")});
+  const Variable loss = L::reduce_sum(L::elementwise_add(first, second));
+  const auto pairs = graph::append_backward(loss);
+  value_or_throw(main->global_block().append_op({.type = "send",
+                                                 .inputs = {{"X", {pairs[0].grad.name()}}},
+                                                 .attributes = {{"parameters", std::vector<std::string>{"table"}}}}));
+  ASSERT_TRUE(train_on(*main, 1).ok());
+  EXPECT_EQ(remote_->messages, 10) << "one for each batch";
+  EXPECT_EQ(remote_->rows.at(3), 3 - 8.0f);
 }
 
 TEST_F(RemoteDatasetTest, EvaluationBeginsWithTheServersCurrentParameters) {

@@ -20,18 +20,36 @@ RowPrefetcher::RowPrefetcher(const PreparedProgram& program, const std::vector<d
               .table = remote.find(program.values()[static_cast<size_t>(table)].name),
               .paddings = instruction.desc.attribute_or<std::vector<int64_t>>("padding_ids", {})};
     for (const int32_t value : instruction.find_input("Ids")->values) {
-      const auto slot = std::ranges::find(slots, program.values()[static_cast<size_t>(value)].name, &data::SlotSpec::name);
+      const int32_t fed = before_reshapes(value);
+      const auto slot = std::ranges::find(slots, program.values()[static_cast<size_t>(fed)].name, &data::SlotSpec::name);
       if (slot == slots.end() || slot->type != data::SlotType::int64) break;
       pull.columns.push_back(static_cast<size_t>(slot - slots.begin()));
-      pull.values.push_back(value);
+      pull.values.push_back(fed);
     }
     const bool all = pull.values.size() == instruction.find_input("Ids")->values.size();
     if (all && pull.table != nullptr) pulls_.emplace(table, std::move(pull));
   }
 }
 
+// What a value was before operators that only reshape it.
+int32_t RowPrefetcher::before_reshapes(int32_t value) const {
+  for (bool found = true; found;) {
+    found = false;
+    for (const Instruction& instruction : program_.instructions()) {
+      const SlotBinding *out = instruction.find_output("Out"), *x = instruction.find_input("X");
+      if (!only_reshapes(instruction.desc) || out == nullptr || x == nullptr || out->values[0] != value) continue;
+      value = x->values[0];
+      found = true;
+      break;
+    }
+  }
+  return value;
+}
+
 Status RowPrefetcher::pull(const data::Batch& batch, PulledTables& rows) const {
   RETURN_IF_ERROR(remote_.before_prefetch());
+  std::vector<PulledRows*> tables;
+  std::vector<RowsToPull> pulls;
   for (const auto& [table, pull] : pulls_) {
     PulledRows& pulled = rows[table];
     pulled.index.reset(0);
@@ -42,8 +60,14 @@ Status RowPrefetcher::pull(const data::Batch& batch, PulledTables& rows) const {
       pulled.numbers.push_back(number_ids(ids.tensor, pull.paddings[i], pulled.index));
     }
     const bool create = pull.instruction->desc.attribute_or<bool>("create", true);
-    ASSIGN_OR_RETURN(pulled.rows, pull_numbered(remote_, *pull.table, pulled.index, 0, at::Tensor(), create, device_));
-    pulled.prefetched = true;
+    tables.push_back(&pulled);
+    pulls.push_back(rows_to_pull(*pull.table, pulled.index, 0, at::Tensor(), create, device_));
+  }
+  if (pulls.empty()) return {};
+  RETURN_IF_ERROR(pull_together(remote_, pulls));
+  for (size_t i = 0; i < tables.size(); ++i) {
+    tables[i]->rows = std::move(pulls[i].rows);
+    tables[i]->prefetched = true;
   }
   return {};
 }

@@ -34,6 +34,8 @@ class RowPrefetcher {
     std::vector<int64_t> paddings;
   };
 
+  int32_t before_reshapes(int32_t value) const;
+
   const PreparedProgram& program_;
   RemoteParameters& remote_;
   const c10::Device device_;  // where the rows will go

@@ -123,6 +123,7 @@ Result<std::unique_ptr<Frame>> Runner::make_frame(const graph::Program& program,
   RETURN_IF_ERROR(prepared->check_kernels(options_.device));
   auto frame = std::make_unique<Frame>(std::move(prepared), scope, *context_);
   frame->bfloat16_matmul = options_.bfloat16_matmul;
+  frame->check_finite = options_.check_finite;
   frame->device = options_.device;
   return frame;
 }
@@ -217,7 +218,9 @@ Result<Runner::Entry> Runner::take(const graph::Program& program, const std::vec
     }
   }
   ASSIGN_OR_RETURN(taken.frame, make_frame(program, feeds, fetches, scope));
-  if (options_.capture && taken.frame->program().trains()) taken.capture = std::make_unique<StepCapture>();
+  // A check reads every value on the CPU, which no replay could.
+  if (options_.capture && !options_.check_finite && taken.frame->program().trains())
+    taken.capture = std::make_unique<StepCapture>();
   return taken;
 }
 

@@ -21,8 +21,11 @@ class Frame;
 class StepCapture;
 
 struct ExecutorOptions {
-  bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
+  bool bfloat16_matmul = false;  // matrix products with a parameter in bfloat16, accumulated in float32
   bool fuse = true;
+  // What an operator gives has to be finite: NaN or an infinity is an error that names the operator and the variable. Steps are
+  // not captured then. Fused operators are named as such: the caller sets fuse=false for those of the program.
+  bool check_finite = false;
   // The step of a program (forward, backward, update) as one CUDA graph, where it is the same for the device each time; where it
   // is not, it runs as it is, and the log says why (docs/gpu.md).
   bool capture = false;

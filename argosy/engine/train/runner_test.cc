@@ -151,5 +151,51 @@ TEST_F(ExecutorTest, BfloatProductsStayNearFloatOnes) {
   EXPECT_TRUE(at::allclose(exact, near, 0.05, 0.05));
 }
 
+// The product of what nn.Linear builds, alone and in place of its operators; a product of two inputs stays as exact as it is.
+TEST_F(ExecutorTest, BfloatProductsAreThoseOfParameters) {
+  const Variable x = data("x", {-1, 64}), other = data("other", {64, 8});
+  LayerHelper helper("linear", "");
+  const Variable w = helper.create_parameter({}, {64, 8}, DType::float32);
+  const auto product = [&](const Variable& right) {
+    const Variable out = helper.create_tmp();
+    helper.append_op(
+        {.type = "matmul_v2", .inputs = {{"X", {x.name()}}, {"Y", {right.name()}}}, .outputs = {{"Out", {out.name()}}}});
+    return out;
+  };
+  const Variable of_parameter = product(w), of_input = product(other), with_bias = helper.append_bias(product(w), {}, 1);
+  start();
+  const Feed feed = {{"x", {.tensor = at::randn({16, 64})}}, {"other", {.tensor = at::randn({64, 8})}}};
+  const std::vector<std::string> names = {of_parameter.name(), of_input.name(), with_bias.name()};
+  const auto exact = value_or_throw(runner_.run(*main_, feed, names, scope_));
+  for (const bool fuse : {true, false}) {
+    Runner narrow({.bfloat16_matmul = true, .fuse = fuse, .device = test_device()});
+    const auto near = value_or_throw(narrow.run(*main_, feed, names, scope_));
+    for (size_t i = 0; i < names.size(); ++i) {
+      EXPECT_EQ(at::equal(exact[i].tensor, near[i].tensor), names[i] == of_input.name()) << names[i] << ", fuse " << fuse;
+      EXPECT_TRUE(at::allclose(exact[i].tensor, near[i].tensor, 0.05, 0.05)) << names[i];
+    }
+  }
+}
+
+TEST_F(ExecutorTest, AValueThatIsNotFiniteIsNamedWithItsOperator) {
+  const Variable x = data("x", {-1});
+  LayerHelper helper("check", "");
+  const Variable root = helper.create_tmp(), log = helper.create_tmp();
+  helper.append_op({.type = "sqrt", .inputs = {{"X", {x.name()}}}, .outputs = {{"Out", {root.name()}}}});
+  helper.append_op({.type = "log", .inputs = {{"X", {root.name()}}}, .outputs = {{"Out", {log.name()}}}});
+  Runner strict({.check_finite = true, .device = test_device()});
+  const auto run_of = [&](Runner& runner, std::vector<float> values) {
+    return runner.run(*main_, {{"x", {.tensor = at::tensor(values)}}}, {log.name()}, scope_).status();
+  };
+  EXPECT_TRUE(run_of(strict, {1, 4}).ok());
+  EXPECT_TRUE(run_of(runner_, {-1, 0}).ok()) << "nobody asked for the check";
+  const Status status = run_of(strict, {1, -4, 0});
+  EXPECT_EQ(status.code(), Code::failed_precondition);
+  EXPECT_NE(status.message().find("operator 'sqrt'"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("variable '" + root.name() + "' has 1 NaN and 0 infinite of 3 values"), std::string::npos)
+      << status.message();
+  EXPECT_NE(run_of(strict, {0}).message().find("has 0 NaN and 1 infinite of 1 values"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace argosy::engine

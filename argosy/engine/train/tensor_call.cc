@@ -27,23 +27,36 @@ void append_number(std::string& key, T value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-void append_tensor(std::string& key, const at::Tensor& tensor) {
+// Whether all shapes are alike: the function has one tensor, and the rule of its operator hands on whatever shape that has. One
+// prepared call serves them all then, also tensors without axes and complex numbers, which are the kernel's matter.
+bool takes_any_shape(const OpSchemas::Function& function, const std::vector<TensorArgument>& arguments) {
+  using Rule = Status (*)(graph::ShapeContext&);
+  const Rule* rule = function.op->infer_shape.target<Rule>();
+  if (rule == nullptr || *rule != &graph::same_shape_as_x || function.function->prepare != nullptr) return false;
+  const auto is_tensor = [](const TensorArgument& one) { return std::holds_alternative<at::Tensor>(one); };
+  const auto is_list = [](const TensorArgument& one) { return std::holds_alternative<std::vector<at::Tensor>>(one); };
+  return std::ranges::count_if(arguments, is_tensor) == 1 && std::ranges::none_of(arguments, is_list);
+}
+
+void append_tensor(std::string& key, const at::Tensor& tensor, bool any_shape) {
   append_number(key, static_cast<int8_t>(tensor.device().type()));
   append_number(key, static_cast<int8_t>(tensor.scalar_type()));
+  append_number(key, static_cast<int8_t>(tensor.layout()));
+  if (any_shape) return;
   append_number(key, static_cast<int8_t>(tensor.dim()));
   for (const int64_t size : tensor.sizes()) append_number(key, size);
 }
 
 // Arguments that are prepared alike have the same key.
-std::string key_of(const OpSchemas::Function& function, const std::vector<TensorArgument>& arguments) {
+std::string key_of(const OpSchemas::Function& function, const std::vector<TensorArgument>& arguments, bool any_shape) {
   std::string key;
   append_number(key, function.function);
   for (const TensorArgument& argument : arguments) {
     append_number(key, static_cast<int8_t>(argument.index()));
-    if (const auto* tensor = std::get_if<at::Tensor>(&argument)) append_tensor(key, *tensor);
+    if (const auto* tensor = std::get_if<at::Tensor>(&argument)) append_tensor(key, *tensor, any_shape);
     if (const auto* list = std::get_if<std::vector<at::Tensor>>(&argument)) {
       append_number(key, list->size());
-      for (const at::Tensor& tensor : *list) append_tensor(key, tensor);
+      for (const at::Tensor& tensor : *list) append_tensor(key, tensor, any_shape);
     }
     if (const auto* attribute = std::get_if<graph::Attribute>(&argument)) {
       append_number(key, static_cast<int8_t>(attribute->index()));
@@ -66,36 +79,38 @@ struct PreparedCalls {
   std::unordered_map<std::string, PreparedCall> calls;
 };
 
-Variable variable_like(const at::Tensor& tensor, std::vector<std::string>& names) {
-  if (tensor.is_complex() || tensor.layout() != at::kStrided) {
+// A program has no complex numbers; where they may come, the element type is that of their parts.
+Variable variable_like(const at::Tensor& tensor, bool any_shape, std::vector<std::string>& names) {
+  if ((tensor.is_complex() && !any_shape) || tensor.layout() != at::kStrided) {
     throw KernelError(Status::invalid_argument("a tensor is {}{}, expected a dense one of real numbers",
                                                c10::toString(tensor.scalar_type()), tensor.is_sparse() ? " and sparse" : ""));
   }
   const auto program = graph::default_main_program();
   graph::VarDesc desc;
   desc.name = names.emplace_back(fmt::format("input_{}", names.size()));
-  desc.shape = tensor.sizes().vec();
-  desc.dtype = dtype_of(tensor);
+  desc.shape = any_shape ? std::vector<int64_t>{-1} : tensor.sizes().vec();
+  desc.dtype = tensor.is_complex() ? graph::DType::float32 : dtype_of(tensor);
   desc.is_data = true;
   return {program, program->global_block(), program->global_block().put_var(std::move(desc))};
 }
 
-graph::Argument argument_of(const TensorArgument& given, std::vector<std::string>& names) {
-  if (const auto* tensor = std::get_if<at::Tensor>(&given)) return variable_like(*tensor, names);
+graph::Argument argument_of(const TensorArgument& given, bool any_shape, std::vector<std::string>& names) {
+  if (const auto* tensor = std::get_if<at::Tensor>(&given)) return variable_like(*tensor, any_shape, names);
   if (const auto* attribute = std::get_if<graph::Attribute>(&given)) return *attribute;
   const auto* list = std::get_if<std::vector<at::Tensor>>(&given);
   if (list == nullptr) return {};
   std::vector<Variable> variables;
-  for (const at::Tensor& tensor : *list) variables.push_back(variable_like(tensor, names));
+  for (const at::Tensor& tensor : *list) variables.push_back(variable_like(tensor, any_shape, names));
   return variables;
 }
 
-PreparedCall prepare(PreparedCalls& kept, const OpSchemas::Function& function, const std::vector<TensorArgument>& given) {
+PreparedCall prepare(PreparedCalls& kept, const OpSchemas::Function& function, const std::vector<TensorArgument>& given,
+                     bool any_shape) {
   const graph::ProgramGuard programs(graph::Program::create(), graph::Program::create());
   const graph::UniqueNameGuard unique;
   PrepareOptions options{.fuse = false};
   std::vector<graph::Argument> arguments;
-  for (const TensorArgument& argument : given) arguments.push_back(argument_of(argument, options.feeds));
+  for (const TensorArgument& argument : given) arguments.push_back(argument_of(argument, any_shape, options.feeds));
   for (const Variable& result : graph::call(*function.op, *function.function, std::move(arguments)))
     options.fetches.push_back(result.name());
   const auto program = value_or_throw(PreparedProgram::create(*graph::default_main_program(), options));
@@ -107,10 +122,11 @@ PreparedCall prepare(PreparedCalls& kept, const OpSchemas::Function& function, c
 
 PreparedCall& find_or_prepare(const OpSchemas::Function& function, const std::vector<TensorArgument>& arguments) {
   thread_local PreparedCalls kept;
-  std::string key = key_of(function, arguments);
+  const bool any_shape = takes_any_shape(function, arguments);
+  std::string key = key_of(function, arguments, any_shape);
   if (const auto found = kept.calls.find(key); found != kept.calls.end()) return found->second;
   if (kept.calls.size() >= kKeptCalls) kept.calls.clear();
-  return kept.calls.emplace(std::move(key), prepare(kept, function, arguments)).first->second;
+  return kept.calls.emplace(std::move(key), prepare(kept, function, arguments, any_shape)).first->second;
 }
 
 std::vector<at::Tensor> inputs_of(const std::vector<TensorArgument>& arguments) {

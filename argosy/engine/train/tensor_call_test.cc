@@ -52,10 +52,40 @@ TEST(TensorCallTest, ACallThatIsMadeAgainHasItsOwnValues) {
   EXPECT_TRUE(at::equal(second, at::square(numbers() + 1)));
 }
 
+// A result that has the shape of the one tensor: any shape is taken, one after the other, and complex numbers where torch does.
+TEST(TensorCallTest, ATensorOfAnyShapeIsTaken) {
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{}, {3}, {0}, {2, 1, 4}, {2, 3}}) {
+    const at::Tensor x = at::rand(shape, at::kDouble);
+    const at::Tensor found = computed("exp", {x});
+    EXPECT_EQ(found.sizes(), x.sizes());
+    EXPECT_TRUE(at::equal(found, at::exp(x))) << found;
+    EXPECT_TRUE(at::equal(computed("elu", {x - 0.5, graph::Attribute(2.0f)}), at::elu(x - 0.5, 2.0))) << x;
+  }
+  const at::Tensor complex = at::randn({2, 3}, at::kComplexDouble);
+  EXPECT_TRUE(at::equal(computed("exp", {complex}), at::exp(complex)));
+  EXPECT_TRUE(at::equal(computed("abs", {complex}), at::abs(complex))) << "of which the result is real";
+  EXPECT_TRUE(at::equal(computed("square", {at::arange(4)}), at::arange(4) * at::arange(4)));
+  const at::Tensor transposed = at::rand({3, 2}).t();
+  EXPECT_TRUE(at::equal(computed("sqrt", {transposed}), at::sqrt(transposed)));
+}
+
+TEST(TensorCallTest, AGradientHasAGradient) {
+  at::Tensor x = at::rand({4}, at::kDouble).set_requires_grad(true);
+  computed("exp", {x}).sum().backward({}, true, /*create_graph=*/true);
+  const at::Tensor slope = x.grad();
+  x.mutable_grad().reset();
+  slope.sum().backward();
+  EXPECT_TRUE(at::allclose(x.grad(), at::exp(x)));
+}
+
 TEST(TensorCallTest, MessagesNameTheFunctionAndWhatDoesNotFit) {
   EXPECT_THAT(call_on_tensors(function("relu"), {}).status().message(), HasSubstr("relu: argument 'x' must be a variable"));
-  EXPECT_THAT(call_on_tensors(function("relu"), {at::zeros({2}, at::kComplexFloat)}).status().message(),
-              HasSubstr("relu: a tensor is ComplexFloat, expected a dense one of real numbers"));
+  EXPECT_THAT(
+      call_on_tensors(function("concat"), {std::vector<at::Tensor>{at::zeros({2}, at::kComplexFloat)}}).status().message(),
+      HasSubstr("concat: a tensor is ComplexFloat, expected a dense one of real numbers"));
+  EXPECT_THAT(call_on_tensors(function("relu"), {at::zeros({2}).to_sparse()}).status().message(),
+              HasSubstr("relu: a tensor is Float and sparse, expected a dense one of real numbers"));
+  EXPECT_THAT(call_on_tensors(function("floor"), {at::zeros({2}, at::kComplexFloat)}).status().message(), HasSubstr("floor: "));
   EXPECT_FALSE(call_on_tensors(function("concat"), {std::vector<at::Tensor>{at::zeros({2, 3}), at::zeros({3, 4})}}).ok());
 }
 

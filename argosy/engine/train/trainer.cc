@@ -268,9 +268,20 @@ void Run::print_time(const std::vector<std::unique_ptr<Frame>>& frames) {
 
 Result<TrainReport> Run::finish(const std::vector<std::unique_ptr<Frame>>& frames) {
   RETURN_IF_ERROR(status());
-  if (!last_fetches_.empty() && printed_batch_ < last_batch_) print_fetches(last_batch_, last_fetches_);
-  for (Value& value : last_fetches_) value = on_cpu(std::move(value));
-  TrainReport report{.total = progress(), .last_fetches = std::move(last_fetches_), .data = source_.counters()};
+  std::vector<Value> fetches;
+  int64_t batch = 0, printed = 0;
+  {
+    MutexLock lock(mutex_);
+    fetches = std::move(last_fetches_);
+    batch = last_batch_;
+  }
+  {
+    MutexLock lock(print_mutex_);
+    printed = printed_batch_;
+  }
+  if (!fetches.empty() && printed < batch) print_fetches(batch, fetches);
+  for (Value& value : fetches) value = on_cpu(std::move(value));
+  TrainReport report{.total = progress(), .last_fetches = std::move(fetches), .data = source_.counters()};
   print(fmt::format("{} samples in {} batches, {:.2f} s: {} samples/s", with_thousands(report.total.samples),
                     with_thousands(report.total.batches), report.total.seconds,
                     with_thousands(static_cast<int64_t>(report.total.samples_per_second()))));

@@ -1,11 +1,13 @@
 #include "argosy/launch/collective/agent.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "argosy/base/counted.h"
 #include "argosy/base/file.h"
 #include "argosy/base/log.h"
+#include "argosy/base/spare.h"
 #include "argosy/base/text.h"
 #include "argosy/launch/process/stop_signal.h"
 
@@ -95,6 +97,9 @@ std::optional<int> Agent::obey(const LauncherMessage& message) {
     stop_group();
     tell("stopped");
   }
+  if (message.kind == "regroup") regroup(message);
+  if (message.kind == "meet" || message.kind == "over") tell_ranks(message);
+  if (message.kind == "over") ranks_are_through_ = true;
   if (message.kind != "start") return std::nullopt;
   const auto round = Round::from(message);
   Status status = round.ok() ? start(*round) : round.status();
@@ -147,6 +152,10 @@ Status Agent::start(const Round& round) {
       write_file_atomically(job_.endpoints_file(), "PADDLE_TRAINER_ENDPOINTS:\n" + join(round.endpoints(), "\n") + "\n"));
   group_ = std::make_unique<LocalProcesses>(std::move(specs), watch_ ? &watch_->board() : nullptr);
   left_.clear();
+  ranks_.clear();
+  ranks_are_through_ = false;
+  have_model_.clear();
+  failed_.clear();
   const Status status = group_->start_all();
   watched_ = status.ok();
   if (!status.ok()) stop_group();
@@ -164,6 +173,8 @@ void Agent::tell_who_left() {
 void Agent::look_after_group() {
   if (!watched_) return;
   tell_who_left();
+  hear_ranks();
+  if (!ranks_.empty()) return look_after_ranks();
   size_t ended = 0;
   std::optional<size_t> cause, consequence;
   for (size_t i = 0; i < group_->size(); ++i) {
@@ -186,9 +197,123 @@ void Agent::look_after_group() {
   tell("done");
 }
 
+// A word of a rank is a message of this node: "host 2 127.0.0.1:4711" says generation and address.
+void Agent::hear_ranks() {
+  for (const auto& [i, word] : group_->take_words()) {
+    ranks_[i].restart();
+    const auto parts = split(word, ' ');
+    if (parts.empty()) continue;
+    if (parts[0] != "ready" && parts[0] != "host" && parts[0] != "finished") continue;
+    if (parts[0] == "ready") {
+      have_model_.insert(i);
+      ranks_are_through_ = false;
+    }
+    std::map<std::string, std::string> fields{{"rank", group_->spec(i).environment.at("RANK")}};
+    if (parts.size() > 1) fields["generation"] = parts[1];
+    if (parts.size() > 2) fields["address"] = parts[2];
+    tell(parts[0], std::move(fields));
+  }
+}
+
+// What all of them do is saved first. Those that have spoken meanwhile are heard, and spared.
+void Agent::kill_silent_ranks() {
+  const auto is_silent = [this](const auto& rank) {
+    return !group_->poll(rank.first) && rank.second.seconds() >= options_.silence_seconds;
+  };
+  const auto silent = ranks_are_through_ ? ranks_.end() : std::ranges::find_if(ranks_, is_silent);
+  if (silent == ranks_.end()) return;
+  group_->save_stacks(
+      fmt::format("{} gave no sign of life for {} s (peer_seconds)", group_->spec(silent->first).name, options_.silence_seconds),
+      0);
+  group_->show_notices();
+  hear_ranks();
+  for (auto& rank : ranks_) {
+    if (!is_silent(rank)) continue;
+    log_error("{} gave no sign of life for {} s (peer_seconds); it is killed", group_->spec(rank.first).name,
+              options_.silence_seconds);
+    rank.second.restart();
+    group_->kill(rank.first);
+  }
+}
+
+void Agent::look_after_ranks() {
+  keep_spare();
+  kill_silent_ranks();
+  for (size_t i = 0; i < group_->size(); ++i) {
+    const auto exit = group_->poll(i);
+    if (!exit || exit->ok() || !failed_.insert(i).second) continue;
+    group_->show_notices();
+    hear_ranks();  // what was said before it ended comes before
+    if (follower_) follower_->show();
+    group_->report(i, exit->to_string());
+    tell_failure(i, *exit, false);
+  }
+  if (left_.size() < group_->size()) return;
+  watched_ = false;
+  spare_.reset();
+  tell("done");
+}
+
+void Agent::regroup(const LauncherMessage& message) {
+  if (!watched_ || message.text("round") != std::to_string(round_)) return;
+  log_warning("{}", message.text("why"));
+  for (size_t i = 0; i < group_->size(); ++i) {
+    if (group_->spec(i).environment.at("RANK") != message.text("again")) continue;
+    group_->set_variable(i, "ARGOSY_REJOIN", message.text("generation"));
+    failed_.erase(i);
+    ranks_.erase(i);
+    have_model_.erase(i);
+    if (const Status status = start_again(i); !status.ok()) return tell("failed", {{"code", "1"}, {"why", status.message()}});
+  }
+  tell_ranks(message);
+}
+
+Status Agent::start_again(size_t i) {
+  if (spare_ && !spare_->poll()) {
+    JobProcess spare = *std::exchange(spare_, std::nullopt);
+    const ProcessSpec& spec = group_->spec(i);
+    const std::string log = std::filesystem::absolute(spec.log).string();
+    if (spare.tell(word_of_place(job_.spare(spec).environment, spec.environment, log))) {
+      group_->replace(i, std::move(spare));
+      return {};
+    }
+  }
+  return group_->start(i);
+}
+
+// Once all ranks have the model: so it does not take the processors from those that start. One that ends by itself would do so
+// again, and is not replaced.
+void Agent::keep_spare() {
+  if (!options_.spare || spare_failed_) return;
+  if (spare_ && spare_->poll()) {
+    spare_failed_ = true;
+    log_warning(
+        "the spare process has ended: {}; its log is {}/sparelog.0, and a lost rank is started anew from now on. A script that "
+        "is "
+        "to have a spare asks fleet for its rank, and not the environment",
+        spare_->poll()->to_string(), job_.log_dir);
+    spare_.reset();
+  } else if (!spare_ && have_model_.size() == group_->size()) {
+    auto started = JobProcess::start(job_.spare(group_->spec(0)));
+    if (started.ok()) spare_.emplace(std::move(*started));
+    spare_failed_ = !started.ok();
+    if (spare_failed_) log_warning("no spare process: {}", started.status().message());
+  }
+}
+
+void Agent::tell_ranks(const LauncherMessage& message) {
+  if (!watched_ || message.text("round") != std::to_string(round_)) return;
+  std::string word = message.kind;
+  for (const char* field : {"generation", "host", "address"}) {
+    if (!message.text(field).empty()) word += " " + message.text(field);
+  }
+  for (size_t i = 0; i < group_->size(); ++i) group_->tell(i, word);
+}
+
 void Agent::tell_failure(size_t i, const ExitStatus& exit, bool consequence) {
   tell("failed", {{"code", std::to_string(exit.code)},
                   {"why", fmt::format("{}: {}", group_->spec(i).name, exit.to_string())},
+                  {"rank", group_->spec(i).environment.at("RANK")},
                   {"consequence", consequence ? "yes" : "no"}});
 }
 
@@ -212,6 +337,7 @@ void Agent::report_blamed(const LauncherMessage& message) {
 void Agent::stop_group() {
   watched_ = false;
   blamed_.reset();
+  spare_.reset();
   if (group_) group_->stop(options_.grace_seconds, signals_heeded_, [this] { hear(); });
   group_.reset();
   if (follower_) follower_->show();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,6 +22,8 @@ struct AgentOptions {
   std::string job;
   double grace_seconds = 5;  // between SIGTERM and SIGKILL
   int follow = 0;            // whose log is shown as it grows, by number on this node
+  bool spare = false;           // a process that takes a lost rank's place, in a group that survives
+  double silence_seconds = 30;  // after which a rank of a group that survives is killed
   JobWatchOptions watch = {};
 };
 
@@ -29,6 +32,9 @@ struct AgentOptions {
 // whether the group starts again; one that says that it failed because of another (base/notice.h) is told to the meeting place,
 // which waits a few seconds for the other one. The job's exit code is that of the process that failed first, on every node. A
 // signal (launch/process/stop_signal.h) makes this node leave; a lost line ends it. No process is left behind in any case.
+//
+// Where the processes say that they survive each other's loss (on_rank_loss=survive), one that fails does not stop the others:
+// the meeting place has it started again. One that is silent (stopped, or on a machine that does not answer) is killed first.
 // Confined to one thread.
 class Agent {
  public:
@@ -47,6 +53,14 @@ class Agent {
   int finish(int exit_code);
   void show_start(const std::vector<ProcessSpec>& specs);
   void look_after_group();
+  // Of a group whose ranks survive: a failure is told and stops nothing, and silence is one.
+  void look_after_ranks();
+  void kill_silent_ranks();
+  void hear_ranks();
+  void regroup(const LauncherMessage& message);
+  Status start_again(size_t i);  // by the spare, where there is one
+  void keep_spare();
+  void tell_ranks(const LauncherMessage& message);  // what a rank hears in the words of base/notice.h
   void fail(size_t i, const ExitStatus& exit);
   void tell_failure(size_t i, const ExitStatus& exit, bool consequence);
   void tell_who_left();
@@ -65,6 +79,12 @@ class Agent {
   std::unique_ptr<LocalProcesses> group_;  // of the round that runs
   std::set<size_t> left_;         // of them, those that have ended well, as the meeting place was told
   bool watched_ = false;          // its processes run, and nothing has been said about their end
+  std::map<size_t, Stopwatch> ranks_;  // those that survive others' losses, since they gave a sign of life
+  bool ranks_are_through_ = false;     // all have finished what they survive losses in, and give no signs of life any more
+  std::optional<JobProcess> spare_;
+  bool spare_failed_ = false;
+  std::set<size_t> have_model_;  // of the ranks, as they said
+  std::set<size_t> failed_;            // of them, those whose end was told and that have not been started again
   std::optional<size_t> blamed_;  // a process that failed because of another one, as the meeting place was told
   int round_ = 0;
   int signals_heeded_ = 0;

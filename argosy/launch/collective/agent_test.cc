@@ -33,7 +33,7 @@ class AgentTest : public testing::Test {
                 .devices = {.processes = processes},
                 .log_dir = (folder_ / "log").string(),
                 .max_restarts = max_restarts};
-    AgentOptions options{.grace_seconds = 1};
+    AgentOptions options{.grace_seconds = 1, .silence_seconds = silence_seconds_};
     for (int i = 0; i < processes; ++i) options.endpoints.push_back(fmt::format("127.0.0.1:{}", 1 + i));
     Meeting meeting(
         {.max_restarts = max_restarts, .checkpoint = [file = job.checkpoint_file()] { return *noted_checkpoint(file); }});
@@ -48,6 +48,7 @@ class AgentTest : public testing::Test {
   std::string text(const std::string& name) { return *read_file(folder_ / name); }
 
   fs::path folder_;
+  double silence_seconds_ = 30;
   std::string out_, error_;
 };
 
@@ -132,6 +133,39 @@ TEST_F(AgentTest, AProgramThatIsNotThereIsNamed) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(Agent(*link, job, {.endpoints = {"127.0.0.1:1"}}).run(), 1);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("rank 0: cannot start './no-such-program'"));
+}
+
+// Ranks that say that they have the model survive one that fails; the words of base/notice.h, spoken by a shell. Rank 0 ends once
+// the meeting place has said that all have finished.
+constexpr const char* kRank =
+    "say() { bash -c \"printf '%s' '$1' >&${ARGOSY_NOTICE_FD%%:*}\"; }; hear() { bash -c \"dd bs=4096 count=1 2>/dev/null "
+    "<&${ARGOSY_NOTICE_FD%%:*}\"; }; echo $$ >> pids.$RANK; ";
+
+TEST_F(AgentTest, ARankThatFailsStartsAgainAloneWhereTheOthersSurviveIt) {
+  const std::string script =
+      "say kready; if [ $RANK = 1 ] && [ -z \"$ARGOSY_REJOIN\" ]; then until [ -e others ]; do sleep 0.02; done; exit 7; fi; "
+      "[ $RANK != 0 ] || touch others; hear > heard.$RANK; [ $RANK != 0 ] || say \"khost 2 h:1\"; hear > met.$RANK; "
+      "say \"kfinished 2\"; hear > over.$RANK; echo $ARGOSY_REJOIN > rejoined.$RANK";
+  EXPECT_EQ(run(kRank + script, 2, 1), 0) << error_;
+  EXPECT_EQ(text("heard.0"), "regroup 2 0");
+  EXPECT_EQ(text("heard.1"), "regroup 2 0");
+  EXPECT_EQ(text("met.1"), "meet 2 h:1");
+  EXPECT_EQ(text("over.0") + text("over.1"), "overover");
+  EXPECT_EQ(text("rejoined.0") + text("rejoined.1"), "\n2\n");
+  const std::string first = text("pids.0"), second = text("pids.1");
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 1) << "it has survived";
+  EXPECT_EQ(std::count(second.begin(), second.end(), '\n'), 2);
+  EXPECT_THAT(error_, HasSubstr("---- rank 1: exit status 7"));
+}
+
+TEST_F(AgentTest, ARankThatGivesNoSignOfLifeIsKilled) {
+  silence_seconds_ = 1;
+  EXPECT_EQ(run(std::string(kRank) +
+                    "say kready; [ $RANK = 0 ] || exec sleep 60; for i in 1 2 3 4 5 6 7 8; do sleep 0.25; say kbeat; done",
+                2),
+            128 + SIGKILL)
+      << error_;
+  EXPECT_THAT(error_, HasSubstr("rank 1 gave no sign of life for 1 s (peer_seconds); it is killed"));
 }
 
 }  // namespace

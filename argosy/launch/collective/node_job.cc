@@ -59,7 +59,9 @@ constexpr const char* kOwned[] = {"PADDLE_TRAINER_ID",
                                   "SLURM_LOCALID",
                                   "SLURM_STEP_NUM_TASKS",
                                   "ARGOSY_RESUME",
-                                  "ARGOSY_CHECKPOINT_FILE"};
+                                  "ARGOSY_CHECKPOINT_FILE",
+                                  "ARGOSY_REJOIN",
+                                  "ARGOSY_SPARE"};
 
 std::set<std::string> owned_variables() {
   std::set<std::string> names;
@@ -150,6 +152,17 @@ std::vector<ProcessSpec> NodeJob::processes(const Round& round) const {
     specs.push_back(std::move(spec));
   }
   return specs;
+}
+
+ProcessSpec NodeJob::spare(const ProcessSpec& rank) const {
+  ProcessSpec spec = rank;
+  spec.name = "spare";
+  spec.log = log_dir + "/sparelog.0";
+  for (const char* name : {"RANK", "LOCAL_RANK", "PADDLE_TRAINER_ID", "PADDLE_RANK_IN_NODE", "PADDLE_CURRENT_ENDPOINT",
+                           "PADDLE_PORT", "ARGOSY_CHECKPOINT_FILE", "ARGOSY_REJOIN", "ARGOSY_METRICS_PORT"})
+    spec.environment.erase(name);
+  spec.environment["ARGOSY_SPARE"] = "1";
+  return spec;
 }
 
 std::string environment_box(const ProcessSpec& process) {

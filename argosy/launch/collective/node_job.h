@@ -30,14 +30,18 @@ struct NodeJob {
   Devices devices;
   std::string log_dir = "log";
   int max_restarts = 0;
+  std::string checkpoint_note = "last_checkpoint";  // a file in log_dir
 
   // This node's processes, with the variables of launch/collective/node_job.cc's table: PaddlePaddle's and torchrun's,
   // both. Where they meet (MASTER_ADDR, MASTER_PORT) is the endpoint of rank 0, which listens there itself. Variables that could
   // say something else are not handed down. REQUIRES: the round has an endpoint for each process of this node.
   std::vector<ProcessSpec> processes(const Round& round) const;
 
+  // A process that can take the place of one of them (base/spare.h); `rank` is one.
+  ProcessSpec spare(const ProcessSpec& rank) const;
+
   // Where rank 0 notes its checkpoints (base/resume.h) and where all endpoints are listed.
-  std::string checkpoint_file() const { return log_dir + "/last_checkpoint"; }
+  std::string checkpoint_file() const { return log_dir + "/" + checkpoint_note; }
   std::string endpoints_file() const { return log_dir + "/endpoints.log"; }
 };
 

@@ -34,6 +34,7 @@ void Rounds::hear(int member, const LauncherMessage& message, bool is_first, Tim
   // What is said of a round that is over must not touch the one that runs: messages cross on the wire.
   if (!round.ok() || *round != round_ || !members_[member].in_round) return;
   if (message.kind == "left" && left_.size() < kMostNamed) left_.push_back(message.text("who"));
+  if (message.kind == "ready" || message.kind == "host" || message.kind == "finished") heard_of_rank(message);
   if (message.kind == "failed") failed(member, message, now);
   if (message.kind == "done") done(member);
   if (message.kind == "stopped") stopped(member, now);
@@ -117,8 +118,43 @@ void Rounds::failed(int member, const LauncherMessage& message, Time now) {
   const auto given = message.number("code");
   const int code = given.ok() && *given > 0 ? *given : 1;
   const std::string what = fmt::format("{} of node {}", message.text("why"), members_[member].name);
+  if (survive(message, what)) return;
+  const std::string alone = survival_->why_not();
+  if (!alone.empty()) return restart_or_end(code, what + "; " + alone, now);
   if (message.text("consequence") != "yes") return restart_or_end(code, what, now);
   if (!consequence_) consequence_ = {.code = code, .what = what, .since = now};
+}
+
+bool Rounds::survive(const LauncherMessage& message, const std::string& what) {
+  const auto rank = message.number("rank");
+  if (!survival_->lose(rank.ok() ? *rank : -1) || restarts_ >= options_.max_restarts) return false;
+  ++restarts_;
+  const std::string why =
+      fmt::format("{}; it starts again alone, and the others go on with it ({} of {})", what, restarts_, options_.max_restarts);
+  const int generation = survival_->begin_generation();
+  say_to_round({.kind = "regroup",
+                .fields = {{"generation", std::to_string(generation)},
+                           {"host", std::to_string(survival_->host())},
+                           {"again", std::to_string(*rank)},
+                           {"why", why}}});
+  return true;
+}
+
+void Rounds::heard_of_rank(const LauncherMessage& message) {
+  const auto rank = message.number("rank"), generation = message.number("generation");
+  if (state_ != State::running || !rank.ok()) return;
+  if (message.kind == "ready") return survival_->ready(*rank);
+  if (!generation.ok() || *generation != survival_->generation()) return;
+  if (message.kind == "host")
+    say_to_round({.kind = "meet", .fields = {{"generation", message.text("generation")}, {"address", message.text("address")}}});
+  if (message.kind == "finished" && survival_->finish(*rank, *generation)) say_to_round({.kind = "over"});
+}
+
+void Rounds::say_to_round(LauncherMessage message) {
+  message.fields["round"] = std::to_string(round_);
+  for (const auto& [member, there] : members_) {
+    if (there.in_round) say(member, message);
+  }
 }
 
 void Rounds::give_up_on_cause(Time now) {
@@ -243,6 +279,9 @@ void Rounds::start() {
   std::vector<std::string> nodes;
   nodes.reserve(order.size());
   for (int member : order) nodes.push_back(argosy::join(members_[member].endpoints, ","));
+  int ranks = 0;
+  for (int member : order) ranks += static_cast<int>(members_[member].endpoints.size());
+  survival_.emplace(ranks);
   const std::string resume = options_.checkpoint();
   for (size_t i = 0; i < order.size(); ++i) {
     members_[order[i]].in_round = true;

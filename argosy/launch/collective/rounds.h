@@ -9,6 +9,7 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/launch/collective/launcher_message.h"
+#include "argosy/launch/collective/survival.h"
 
 namespace argosy::launch {
 
@@ -36,6 +37,10 @@ struct RoundsOptions {
 // they hear "start round node restart resume nodes", "stop round why cause" and, last, "end code why cause"; the first node also
 // hears what its user wants to know, "note text". Members of one round get node numbers: the first node 0, then by the
 // ranks that they asked for, then in order of arrival.
+//
+// Ranks that say that they are ready go on where one of them fails ("failed … rank"): that one alone is started again, which
+// counts as a restart. Members then also say "ready round rank", "host round rank generation address", "finished round rank
+// generation", and hear "regroup round generation host again why", "meet round generation address", "over round"; see survival.h.
 class Rounds {
  public:
   using Time = SteadyClock::time_point;
@@ -72,6 +77,10 @@ class Rounds {
   void failed(int member, const LauncherMessage& message, Time now);
   void done(int member);
   void stopped(int member, Time now);
+  // True: the ranks go on without the one that has failed.
+  bool survive(const LauncherMessage& message, const std::string& what);
+  void heard_of_rank(const LauncherMessage& message);
+  void say_to_round(LauncherMessage message);
   // One that failed because of another, with nobody found to blame, is taken for the cause.
   void give_up_on_cause(Time now);
   // The group loses `what` and is started again, where that is allowed; otherwise the job ends with the code.
@@ -103,6 +112,7 @@ class Rounds {
     Time since;
   };
   std::optional<Consequence> consequence_;
+  std::optional<Survival> survival_;  // of the round that runs
   std::vector<std::string> left_;  // processes of this round that have ended well
   std::vector<std::pair<int, LauncherMessage>> out_;
 };

@@ -27,6 +27,33 @@ class RoundsTest : public testing::Test {
         {.kind = kind, .fields = {{"round", std::to_string(round)}, {"code", std::to_string(code)}, {"why", "rank 1: exit"}}},
         member == 0, now_);
   }
+  // A word of a rank, by way of its node.
+  void rank_says(int member, const std::string& kind, int rank, int generation = 1, const std::string& address = "") {
+    rounds_->hear(member,
+                  {.kind = kind,
+                   .fields = {{"round", "1"},
+                              {"rank", std::to_string(rank)},
+                              {"generation", std::to_string(generation)},
+                              {"address", address}}},
+                  member == 0, now_);
+  }
+  void rank_fails(int member, int rank, int round = 1) {
+    rounds_->hear(member,
+                  {.kind = "failed",
+                   .fields = {{"round", std::to_string(round)},
+                              {"code", "137"},
+                              {"why", fmt::format("rank {}: killed by signal 9", rank)},
+                              {"rank", std::to_string(rank)}}},
+                  member == 0, now_);
+  }
+  // Two nodes with two ranks each, all of which have the model.
+  void open_ready(int max_restarts) {
+    open({.least = 2, .most = 2, .max_restarts = max_restarts});
+    join(0, 0);
+    join(1, 1);
+    for (int rank = 0; rank < 4; ++rank) rank_says(rank / 2, "ready", rank);
+    rounds_->take();
+  }
   void wait(double seconds) {
     now_ += std::chrono::milliseconds(static_cast<int>(seconds * 1000));
     rounds_->tick(now_);
@@ -41,6 +68,11 @@ class RoundsTest : public testing::Test {
         lines.push_back(fmt::format("{} start {} as {} of {} from '{}'", member, message.text("round"), message.text("node"),
                                     message.text("nodes"), message.text("resume")));
       if (message.kind == "stop") lines.push_back(fmt::format("{} stop {}", member, message.text("round")));
+      if (message.kind == "regroup")
+        lines.push_back(fmt::format("{} regroup {} at {} again {}", member, message.text("generation"), message.text("host"),
+                                    message.text("again")));
+      if (message.kind == "meet") lines.push_back(fmt::format("{} meet {}", member, message.text("address")));
+      if (message.kind == "over") lines.push_back(fmt::format("{} over", member));
       if (message.kind == "end") lines.push_back(fmt::format("{} end {}", member, message.text("code")));
     }
     return lines;
@@ -300,6 +332,82 @@ TEST_F(RoundsTest, ProcessesThatHadEndedWellAreTheCauseOfWhatOthersLost) {
   EXPECT_THAT(heard(), ElementsAre("0 end 1", "1 end 1"));
   EXPECT_THAT(cause_, HasSubstr("rank 3 left with status 0 while the others went on"));
   EXPECT_EQ(why_, "rank 0: exit status 1 of node n0");
+}
+
+TEST_F(RoundsTest, ARankThatIsLostStartsAgainAloneAndAllMeetAtOneThatHasTheModel) {
+  open_ready(2);
+  rank_fails(0, 0);
+  EXPECT_THAT(heard(), ElementsAre("0 regroup 2 at 1 again 0", "1 regroup 2 at 1 again 0"));
+  EXPECT_THAT(why_,
+              HasSubstr("rank 0: killed by signal 9 of node n0; it starts again alone, and the others go on with it (1 of 2)"));
+  rank_says(0, "host", 1, 2, "h:7");
+  EXPECT_THAT(heard(), ElementsAre("0 meet h:7", "1 meet h:7"));
+}
+
+// The newcomer has no model until it says so: it must not be the one that the others copy.
+TEST_F(RoundsTest, TheLossOfAnotherWhileTheyMeetIsANewGeneration) {
+  open_ready(9);
+  rank_fails(0, 0);
+  rank_fails(0, 1);
+  EXPECT_THAT(heard(), ElementsAre("0 regroup 2 at 1 again 0", "1 regroup 2 at 1 again 0", "0 regroup 3 at 2 again 1",
+                                   "1 regroup 3 at 2 again 1"));
+  rank_says(0, "host", 1, 2, "h:7");  // crossed on the wire
+  EXPECT_THAT(heard(), IsEmpty());
+  rank_says(0, "ready", 0);
+  rank_fails(1, 2);
+  EXPECT_THAT(heard(), ElementsAre("0 regroup 4 at 0 again 2", "1 regroup 4 at 0 again 2"));
+}
+
+TEST_F(RoundsTest, WithoutARankThatHasTheModelAllStartAgain) {
+  open_ready(9);
+  for (const int rank : {0, 1, 2}) rank_fails(rank / 2, rank);
+  heard();
+  rank_fails(1, 3);
+  EXPECT_THAT(heard(), ElementsAre("0 stop 1", "1 stop 1"));
+  EXPECT_THAT(why_, HasSubstr("no rank is left that has the model; the whole group starts again (4 of 9)"));
+}
+
+TEST_F(RoundsTest, BeforeAllHaveTheModelALossStartsAllAgain) {
+  open({.least = 2, .most = 2, .max_restarts = 1});
+  join(0, 0);
+  join(1, 1);
+  for (const int rank : {0, 1, 2}) rank_says(rank / 2, "ready", rank);
+  heard();
+  rank_fails(0, 0);
+  EXPECT_THAT(heard(), ElementsAre("0 stop 1", "1 stop 1"));
+}
+
+TEST_F(RoundsTest, SurvivingCountsAsARestartAndEndsWhenNoneIsLeft) {
+  open_ready(1);
+  rank_fails(0, 0);
+  heard();
+  rank_says(0, "ready", 0);
+  rank_fails(1, 3);
+  EXPECT_THAT(heard(), ElementsAre("0 end 137", "1 end 137"));
+  EXPECT_THAT(why_, HasSubstr("rank 3: killed"));
+}
+
+// Until all have finished, one that has may have to lend its model.
+TEST_F(RoundsTest, TheStepsAreOverWhenAllHaveFinishedInOneGeneration) {
+  open_ready(9);
+  for (const int rank : {0, 1, 2}) rank_says(rank / 2, "finished", rank);
+  EXPECT_THAT(heard(), IsEmpty());
+  rank_fails(1, 3);
+  EXPECT_THAT(heard(), ElementsAre("0 regroup 2 at 0 again 3", "1 regroup 2 at 0 again 3"));
+  rank_says(1, "finished", 3, 1);  // of the generation before
+  for (const int rank : {0, 1, 2}) rank_says(rank / 2, "finished", rank, 2);
+  EXPECT_THAT(heard(), IsEmpty());
+  rank_says(1, "finished", 3, 2);
+  EXPECT_THAT(heard(), ElementsAre("0 over", "1 over"));
+  rank_fails(1, 3);  // what a script does afterwards is nobody's to take again
+  EXPECT_THAT(heard(), ElementsAre("0 stop 1", "1 stop 1"));
+}
+
+TEST_F(RoundsTest, WordsOfRanksThatAreNoneChangeNothing) {
+  open_ready(9);
+  rank_says(0, "ready", -1), rank_says(0, "ready", 4), rank_says(0, "finished", 4), rank_says(0, "host", 0, 7, "h:7");
+  rank_fails(0, 4);
+  EXPECT_THAT(heard(), ElementsAre("0 stop 1", "1 stop 1"));
 }
 
 }  // namespace

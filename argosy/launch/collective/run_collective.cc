@@ -8,10 +8,12 @@
 #include "argosy/base/resume.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/socket.h"
+#include "argosy/base/text.h"
 #include "argosy/launch/collective/agent.h"
 #include "argosy/launch/collective/meeting.h"
 #include "argosy/launch/collective/meeting_transport.h"
 #include "argosy/launch/process/enclosing_job.h"
+#include "argosy/launch/process/slurm_step.h"
 #include "argosy/launch/process/stop_signal.h"
 
 namespace argosy::launch {
@@ -145,6 +147,31 @@ Result<std::vector<std::string>> own_endpoints(const std::string& host, std::opt
   return endpoints;
 }
 
+// The note of the job's last checkpoint. That of a job before is removed; that of this job, which Slurm has taken from its nodes
+// and starts again, says where it goes on. So a step's has the step's name: another launch does not write to it.
+void prepare_checkpoint_note(NodeJob& job) {
+  const auto step = slurm_step();
+  if (step) job.checkpoint_note += fmt::format(".slurm-{}.{}", step->job, step->step);
+  if (step && step->requeued()) {
+    const auto noted = noted_checkpoint(job.checkpoint_file());
+    log_info("Slurm has requeued this job (SLURM_RESTART_COUNT={}): {}", step->restarts,
+             noted.ok() && !noted->empty() ? fmt::format("it goes on from checkpoint '{}'", *noted)
+                                           : fmt::format("'{}' names no checkpoint to go on from", job.checkpoint_file()));
+    return;
+  }
+  std::error_code nothing_there;
+  std::filesystem::remove(job.checkpoint_file(), nothing_there);
+}
+
+// The setting peer_seconds, as the flag or the launcher's own environment has it.
+Result<double> silence_seconds(const TrainingProgram& program) {
+  const std::string given = program.setting("ARGOSY_PEER_SECONDS");
+  if (given.empty()) return Settings().seconds("peer_seconds");
+  const auto seconds = parse_number(given);
+  if (seconds && *seconds > 0) return *seconds;
+  return Status::invalid_argument("peer_seconds: found '{}', expected a number of seconds above 0", given);
+}
+
 }  // namespace
 
 Result<int> run_collective(const CollectiveOptions& options, const TrainingProgram& program) {
@@ -162,12 +189,17 @@ Result<int> run_collective(const CollectiveOptions& options, const TrainingProgr
     return Status::invalid_argument("--follow {}: this node has {}, numbered from 0", options.follow,
                                     counted(job.devices.processes, "process", "processes"));
   RETURN_IF_ERROR(check_meeting(nodes, program));
-  std::error_code nothing_there;
-  std::filesystem::remove(job.checkpoint_file(), nothing_there);  // that of a job before
+  prepare_checkpoint_note(job);
   ASSIGN_OR_RETURN(Way way, find_way(options, nodes, job));
   ASSIGN_OR_RETURN(const auto endpoints, own_endpoints(way.host, nodes.started_port, job.devices.processes));
-  const AgentOptions agent{
-      .endpoints = endpoints, .rank = nodes.rank, .job = job_name(program), .follow = options.follow, .watch = options.watch};
+  ASSIGN_OR_RETURN(const double silence, silence_seconds(program));
+  const AgentOptions agent{.endpoints = endpoints,
+                           .rank = nodes.rank,
+                           .job = job_name(program),
+                           .follow = options.follow,
+                           .spare = program.setting("ARGOSY_SPARE_RANKS") == "1",
+                           .silence_seconds = silence,
+                           .watch = options.watch};
   return Agent(*way.link, job, agent).run();
 }
 

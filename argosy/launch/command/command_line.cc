@@ -87,11 +87,18 @@ std::string python_list(const std::vector<std::string>& words) {
   return fmt::format("[{}]", join(quoted, ", "));
 }
 
-// The job's setting: the flag, or the variable that its processes inherit.
-std::optional<std::string> on_worker_loss(const CommandLine& line) {
-  const std::string variable = "ARGOSY_ON_WORKER_LOSS";
-  const auto flag = line.program.environment.find(variable);
-  return flag != line.program.environment.end() ? std::optional(flag->second) : env_text(variable.c_str());
+// What is for collective jobs whose ranks survive, where it would be taken and do nothing.
+Status check_rank_loss(const CommandLine& line) {
+  const bool survive = line.program.setting("ARGOSY_ON_RANK_LOSS") == "survive";
+  if (line.program.setting("ARGOSY_SPARE_RANKS") == "1" && !survive)
+    return Status::invalid_argument(
+        "--spare_ranks 1 is for --on_rank_loss survive, where a spare takes the place of one process; a group that starts again "
+        "as "
+        "a whole has no use for it. Add --on_rank_loss survive, or leave it out");
+  if (!survive || (line.mode != Mode::ps && line.to_kubernetes.empty())) return {};
+  return Status::invalid_argument(
+      "--on_rank_loss survive is for collective jobs, and this is a job with parameter servers, whose workers are started again "
+      "by --max_restart alone; leave it out (--on_worker_loss says what servers do meanwhile)");
 }
 
 // In a container the program is found by its name.
@@ -144,10 +151,11 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (is_job_file(line.program)) RETURN_IF_ERROR(read_job_file(line));
   RETURN_IF_ERROR(take_variables(line));
   if (line.mode == Mode::unsaid && !line.job.hosts.empty()) line.mode = Mode::collective;
-  line.supervisor.shrink = on_worker_loss(line) == "shrink";
+  line.supervisor.shrink = line.program.setting("ARGOSY_ON_WORKER_LOSS") == "shrink";
   line.collective.watch = line.watch;
   if (line.supervisor.max_restarts > 0)
     line.program.environment["ARGOSY_RESTARTS"] = std::to_string(line.supervisor.max_restarts);
+  RETURN_IF_ERROR(check_rank_loss(line));
   if (line.dump_config) {
     ASSIGN_OR_RETURN(line.text, job_file_text(line));
   }
@@ -156,6 +164,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   }
   if (!line.text.empty()) return line;
   if (line.mode == Mode::unsaid) line.mode = line.collective.nodes.standalone ? Mode::collective : default_mode();
+  RETURN_IF_ERROR(check_rank_loss(line));
   return line;
 }
 

@@ -26,6 +26,9 @@ TEST(CommandLine, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of({"--no-python=1", "x"}), "option --no_python takes no value");
   EXPECT_EQ(error_of({"--run_mode=mpi", "x"}), "option --run_mode: found 'mpi', expected ps or collective");
   EXPECT_EQ(error_of({"--servers=", "x"}), "option --servers: found nothing, expected host:port,host:port");
+  EXPECT_EQ(error_of({"--log_dir=s3://bucket/logs", "x"}),
+            "option --log_dir: found 's3://bucket/logs', expected a folder on a disk of this machine");
+  EXPECT_THAT(error_of({"--tensorboard=s3://bucket/t", "x"}), HasSubstr("expected a folder on a disk"));
   EXPECT_EQ(error_of({"--gpus=0,,1", "x"}), "option --gpus: found '0,,1', expected numbers such as 0,1");
   EXPECT_EQ(error_of({"--nnodes=4:1", "x"}),
             "option --nnodes: found '4:1', expected a number of nodes, 4, or the least and the most, 1:4");
@@ -73,14 +76,36 @@ TEST(CommandLine, TheLauncherShrinksAJobThatItsServersShrink) {
   ::unsetenv("ARGOSY_ON_WORKER_LOSS");
 }
 
+// Each was taken and did nothing.
+TEST(CommandLine, WhatIsForGroupsThatSurviveIsRefusedElsewhere) {
+  EXPECT_THAT(error_of({"--nproc_per_node=2", "--spare_ranks=1", "x"}),
+              HasSubstr("--spare_ranks 1 is for --on_rank_loss survive"));
+  EXPECT_THAT(error_of({"--nproc_per_node=2", "--spare_ranks=1", "--on_rank_loss=restart", "x"}), HasSubstr("or leave it out"));
+  EXPECT_EQ(error_of({"--nproc_per_node=2", "--spare_ranks=1", "--on_rank_loss=survive", "x"}), "");
+  for (const char* kind : {"--server_num=1", "--to_kubernetes=jobset", "--run_mode=ps"})
+    EXPECT_THAT(error_of({kind, "--on_rank_loss=survive", "x"}), HasSubstr("and this is a job with parameter servers")) << kind;
+  ::setenv("ARGOSY_ON_RANK_LOSS", "survive", 1);
+  EXPECT_EQ(error_of({"--nproc_per_node=2", "--spare_ranks=1", "x"}), "");
+  EXPECT_THAT(error_of({"--server_num=1", "x"}), HasSubstr("--on_rank_loss survive is for collective jobs"));
+  ::unsetenv("ARGOSY_ON_RANK_LOSS");
+}
+
 // One table makes the strategy's fields, the variables and these flags.
 TEST(CommandLine, EverySettingIsAFlagThatBecomesItsVariable) {
   const std::string help = launch_help();
   for (const Setting& setting : all_settings()) {
-    const std::string value = setting.choices.empty() ? "7" : setting.choices.back();
-    const auto line = parse_command_line({"--run_mode=ps", "--" + setting.name, value, "x"});
+    const std::string choice = setting.choices.empty() ? "7" : setting.choices.back();
+    const std::string value = setting.kind == Setting::Kind::choice_by_name ? "emb=" + choice : choice;
+    std::map<std::string, std::string> expected = {{setting.variable(), value}};
+    std::vector<std::string> arguments = {"--run_mode=ps", "--" + setting.name, value, "x"};
+    if (setting.name == "on_rank_loss" || setting.name == "spare_ranks") arguments[0] = "--run_mode=collective";
+    if (setting.name == "spare_ranks") {
+      arguments.insert(arguments.begin(), "--on_rank_loss=survive");
+      expected["ARGOSY_ON_RANK_LOSS"] = "survive";
+    }
+    const auto line = parse_command_line(arguments);
     ASSERT_TRUE(line.ok()) << setting.name << ": " << line.status().message();
-    EXPECT_EQ(line->program.environment, (std::map<std::string, std::string>{{setting.variable(), value}}));
+    EXPECT_EQ(line->program.environment, expected);
     EXPECT_THAT(help, HasSubstr("--" + setting.name + " " + setting.argument()));
   }
   EXPECT_EQ(error_of({"--mem-limit=lots", "x"}),

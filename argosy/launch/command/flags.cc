@@ -9,6 +9,7 @@
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
 #include "argosy/launch/command/refused_flags.h"
 
 namespace argosy::launch {
@@ -206,6 +207,14 @@ std::vector<Flag> collective_flags() {
   };
 }
 
+// A folder that processes write as they go, which no store can be.
+Set local_folder(Set set) {
+  return [set = std::move(set)](CommandLine& line, const std::string& value) {
+    if (is_uri(value)) return Status::invalid_argument("found '{}', expected a folder on a disk of this machine", value);
+    return set(line, value);
+  };
+}
+
 Set on_old_state(const char* choice) {
   return [choice](CommandLine& line, const std::string&) {
     std::string& chosen = line.program.environment["ARGOSY_ON_OLD_STATE"];
@@ -270,7 +279,7 @@ std::vector<Flag> watch_flags() {
        Part::both,
        "FOLDER",
        "write loss, AUC, samples/s, tables and latencies as an event file for TensorBoard there (none)",
-       [](CommandLine& l, const std::string& v) { return l.watch.tensorboard = v, Status(); }},
+       local_folder([](CommandLine& l, const std::string& v) { return l.watch.tensorboard = v, Status(); })},
   };
 }
 
@@ -296,7 +305,7 @@ std::vector<Flag> common_flags() {
        Part::both,
        "FOLDER",
        "where workerlog.N and serverlog.N go (log; with servers logs)",
-       [](CommandLine& l, const std::string& v) { return l.job.log_dir = l.collective.log_dir = v, Status(); }},
+       local_folder([](CommandLine& l, const std::string& v) { return l.job.log_dir = l.collective.log_dir = v, Status(); })},
       {{"--follow"}, Part::both, "N", "show what worker N of this machine writes, as it comes (collective: 0)", set_follow},
   };
 }

@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -130,13 +131,40 @@ Result<YAML::Node> parse(const std::string& path) {
   return Status::invalid_argument("'{}' is no map, expected lines of key: value", path);
 }
 
-// In double quotes where YAML would take it for something else than this text.
+bool is_digits(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos; }
+
+// 0, 12, -3, 0.5: a number that every reader writes as it was.
+bool is_canonical_number(std::string_view text) {
+  constexpr size_t kMost = 15, kMostPart = 4;  // digits: a double keeps them, and nobody writes an exponent
+  if (text == "-0") return false;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const size_t point = text.find('.');
+  const std::string_view whole = text.substr(0, point);
+  if (!is_digits(whole) || (whole.size() > 1 && whole[0] == '0') || text.size() > kMost) return false;
+  if (point == std::string_view::npos) return true;
+  const std::string_view part = text.substr(point + 1);
+  return is_digits(part) && part.size() <= kMostPart && (part == "0" || part.back() != '0');
+}
+
+// Whether some reader of YAML, 1.1 or 1.2, would take the plain word for something else than this text: 007, 1e3, 2026-01-01,
+// yes, ~.
+bool is_other_than_text(const std::string& text) {
+  static const std::set<std::string> kWords = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan"};
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool digit = text[0] >= '0' && text[0] <= '9';
+  const bool like_a_float = text[0] == '.' && text.find_first_not_of(".0123456789_eE+-") == std::string::npos;
+  return kWords.contains(lower) || digit || like_a_float;
+}
+
+// In double quotes where a reader of YAML would take it for something else than this text.
 std::string as_scalar(const std::string& text) {
-  YAML::Emitter out;
+  if (is_canonical_number(text)) return text;
   const bool plain =
-      !text.empty() && text[0] != '-' && text != "null" && text != "Null" && text != "NULL" &&
+      !text.empty() && text[0] != '-' && !is_other_than_text(text) &&
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") == std::string::npos;
   if (plain) return text;
+  YAML::Emitter out;
   out << YAML::DoubleQuoted << text;
   return out.c_str();
 }

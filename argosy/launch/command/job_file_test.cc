@@ -105,5 +105,21 @@ TEST_F(JobFile, WhatIsDumpedReadsAsTheSame) {
   EXPECT_EQ(again->program.environment.at("ARGOSY_ON_OLD_STATE"), "resume");
 }
 
+// Other readers of YAML, of 1.1 and of 1.2, take some plain words for numbers, dates, booleans or nothing.
+// tests/system/test_fleetrun.py asks one of them.
+TEST_F(JobFile, WordsThatYamlTakesForSomethingElseAreDumpedInQuotes) {
+  const auto dumped = [](const std::string& word) {
+    const std::string text = *job_file_text(*parse_command_line({"--server_num=1", "train.py", word}));
+    return text.substr(0, text.find('\n'));
+  };
+  for (const std::string word : {"007",  "yes",   "Off", "N",    "1e3",      "null", "NULL",    "2026-01-01",
+                                 "0x1f", "1_000", ".5",  ".inf", ".NaN",     "-0",   "1.50",    "123456789012345678",
+                                 "~",    ".",     "..",  ".5e3", "12:30:45", "",     "0.00001", "+1",
+                                 "true", "-1e9"})
+    EXPECT_EQ(dumped(word), "program: [train.py, \"" + word + "\"]");
+  for (const std::string word : {"0", "3", "-3", "0.5", "1.0", "./train", "../a", "yes.py", "n0", "none", "a-b"})
+    EXPECT_EQ(dumped(word), "program: [train.py, " + word + "]");
+}
+
 }  // namespace
 }  // namespace argosy::launch

@@ -1,4 +1,4 @@
-// The text; tests/system/test_kubernetes.py holds it to the schemas and runs what it says.
+// The text; tests/system/check_manifests.py holds it to the schemas, and test_kubernetes.py runs what it says.
 #include "argosy/launch/kubernetes/manifests.h"
 
 #include <gmock/gmock.h>

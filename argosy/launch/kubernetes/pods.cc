@@ -30,12 +30,39 @@ Status check_number(const std::string& key, const std::string& text, int64_t mos
 }
 
 // As RFC 1123 has labels: what names of objects and hosts can be.
-Status check_name(const std::string& key, const std::string& text) {
+bool is_label(std::string_view text, size_t most) {
   const auto plain = [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '-'; };
-  const bool fits =
-      !text.empty() && text.size() <= 40 && std::ranges::all_of(text, plain) && text.front() != '-' && text.back() != '-';
-  if (fits) return {};
+  return !text.empty() && text.size() <= most && std::ranges::all_of(text, plain) && text.front() != '-' && text.back() != '-';
+}
+
+Status check_name(const std::string& key, const std::string& text) {
+  if (is_label(text, 40)) return {};  // the names of pods are made of it
   return Status::invalid_argument("kubernetes: '{}' is '{}', expected 1 to 40 small letters, digits and dashes", key, text);
+}
+
+// What names an object that somebody else has made: labels with dots between them.
+Status check_object_name(const std::string& key, const std::string& text) {
+  for (const std::string& label : split(text, '.')) {
+    if (text.size() > 253 || text.ends_with('.') || !is_label(label, 63))
+      return Status::invalid_argument("kubernetes: '{}' is '{}', expected small letters, digits, dashes and dots", key, text);
+  }
+  return {};
+}
+
+Status check_mount(const std::string& path) {
+  if (path.starts_with('/') && path.find(':') == std::string::npos) return {};
+  return Status::invalid_argument("kubernetes: 'mount' is '{}', expected a path from / on without ':'", path);
+}
+
+Status check_pull_policy(const std::string& policy) {
+  if (policy.empty() || policy == "Always" || policy == "IfNotPresent" || policy == "Never") return {};
+  return Status::invalid_argument("kubernetes: 'image_pull_policy' is '{}', expected Always, IfNotPresent or Never", policy);
+}
+
+Status check_ports(const KubernetesSection& section) {
+  for (const char* key : {"port", "metrics_port"}) RETURN_IF_ERROR(check_number(key, section[key], 65535));
+  if (parse_integer(section["port"]) != parse_integer(section["metrics_port"])) return {};
+  return Status::invalid_argument("kubernetes: 'port' and 'metrics_port' are both {}, expected different ones", section["port"]);
 }
 
 std::string variables_of(const Pod& pod, const KubernetesJob& job, const KubernetesSection& section) {
@@ -111,7 +138,10 @@ Result<KubernetesSection> KubernetesSection::of(const std::map<std::string, std:
   RETURN_IF_ERROR(check_name("name", section["name"]));
   RETURN_IF_ERROR(check_name("namespace", section["namespace"]));
   if (section["token_secret"].empty()) section.values_["token_secret"] = section["name"] + "-token";
-  for (const char* key : {"port", "metrics_port"}) RETURN_IF_ERROR(check_number(key, section[key], 65535));
+  for (const char* key : {"volume_claim", "token_secret"}) RETURN_IF_ERROR(check_object_name(key, section[key]));
+  RETURN_IF_ERROR(check_mount(section["mount"]));
+  RETURN_IF_ERROR(check_pull_policy(section["image_pull_policy"]));
+  RETURN_IF_ERROR(check_ports(section));
   RETURN_IF_ERROR(check_number("grace_seconds", section["grace_seconds"], 86400));
   return section;
 }
@@ -120,7 +150,7 @@ std::string yaml_text(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       quoted += fmt::format("\\x{:02x}", c);
     else
       quoted += c;

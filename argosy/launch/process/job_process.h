@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "argosy/base/child_process.h"
@@ -32,6 +33,7 @@ class JobProcess {
   std::optional<ExitStatus> poll() { return child_.poll(); }  // nullopt while it runs
   void signal(int number) { child_.signal(number); }          // to the child and those it started that are in its group
   std::vector<Notice> notices() { return notices_.receive(); }  // what it has said since the last call (base/notice.h)
+  bool tell(std::string_view word) const { return notices_.tell(word); }
 
   int end_fd() const { return child_.pidfd(); }    // readable once it has ended
   int notice_fd() const { return notices_.fd(); }  // readable where it has said something

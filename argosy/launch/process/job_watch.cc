@@ -167,6 +167,19 @@ void JobWatch::write_targets(const std::string& own) const {
   write("metrics.json", json.json() + "\n");
 }
 
+void JobWatch::leave_targets() const {
+  if (metrics_ == nullptr) return;
+  observe::JsonWriter json;
+  json.begin_array();
+  if (const observe::JobView view = board_.view(); view.state == "failed") {
+    json.begin_object().begin_array("targets").text({}, metrics_->address().to_string()).end_array().begin_object("labels");
+    json.text("job", "argosy").text("argosy_job", view.name).text("process", "launcher").text("argosy_ended", view.state);
+    json.end_object().end_object();
+  }
+  json.end_array();
+  write("metrics.json", json.json() + "\n");
+}
+
 // Readers see the old text or the new one; a power cut may take both. Where the disk is full, LocalProcesses::watch_logs says so.
 void JobWatch::write(const std::string& name, const std::string& text) const {
   const std::filesystem::path path = std::filesystem::path(folder_) / name;
@@ -191,13 +204,15 @@ void JobWatch::write_files() {
 }
 
 void JobWatch::look_for_stall(LocalProcesses& group) {
-  const double stalled = stall_seconds_ > 0 ? board_.stalled_seconds() : 0;
-  if (stalled < stall_seconds_ || stall_seconds_ == 0) {
+  const observe::JobBoard::Stall stall = board_.stall();
+  if (stall.seconds < stall_seconds_ || stall_seconds_ == 0) {
     stall_told_ = false;
     return;
   }
   if (std::exchange(stall_told_, true)) return;
-  group.save_stacks(fmt::format("no worker has trained a batch for {:.0f} s", stalled));
+  group.save_stacks(
+      stall.begun ? fmt::format("no worker has trained a batch for {:.0f} s", stall.seconds)
+                  : fmt::format("no worker has trained a batch yet, and none has done anything for {:.0f} s", stall.seconds));
 }
 
 void JobWatch::tick(LocalProcesses& group) {
@@ -221,6 +236,7 @@ void JobWatch::finish(int exit_code) {
       log_info("trace: {}/trace.json", trace_);
   }
   write_files();
+  leave_targets();
 }
 
 }  // namespace argosy::launch

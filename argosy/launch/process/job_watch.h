@@ -36,7 +36,9 @@ Status choose_metrics_ports(std::vector<ProcessSpec*> processes, const Settings&
 //
 //   status.json, status.txt   what the page shows, every two seconds and at the end
 //   launcher                  who to ask and to stop: pid, host and URL, for `argosy status` and `argosy stop`
-//   metrics.json              where the processes' metrics are, as Prometheus' file_sd_configs reads it
+//   metrics.json              where the processes' metrics are, as Prometheus' file_sd_configs reads it. After the job has ended
+//                             well nothing; after it has failed the launcher alone, with a label that says so: a state that is
+//                             reached when the launcher ends cannot be scraped
 //
 // Confined to one thread, but for the board. The destructor leaves the last state in the files.
 class JobWatch {
@@ -62,6 +64,7 @@ class JobWatch {
   void write_files();
   void write(const std::string& name, const std::string& text) const;
   void write_targets(const std::string& own) const;
+  void leave_targets() const;  // at the end
 
   const std::string folder_;
   observe::JobBoard board_;

@@ -88,6 +88,22 @@ TEST_F(JobWatchTest, TargetsAreListedForPrometheus) {
   EXPECT_THAT(*page, HasSubstr("argosy_launcher_processes{state=\"waiting\"} 2\n"));
 }
 
+// A target that never answers again is down for ever, and the state of a launcher that has ended is scraped by nobody.
+TEST_F(JobWatchTest, TargetsThatHaveEndedAreLeftOnlyWhereTheJobHasFailed) {
+  const Settings settings = with_metrics("0");
+  const auto left_after = [&](int exit_code) {
+    auto watch = start({.quiet = true}, settings);
+    if (!watch.ok()) return watch.status().message();
+    EXPECT_THAT(text("metrics.json"), HasSubstr("\"process\":\"launcher\""));
+    (*watch)->finish(exit_code);
+    return text("metrics.json");
+  };
+  EXPECT_EQ(left_after(0), "[]\n");
+  EXPECT_EQ(left_after(143), "[]\n") << "somebody has stopped it";
+  EXPECT_THAT(left_after(3), HasSubstr("\"labels\":{\"job\":\"argosy\",\"argosy_job\":\"clicks\",\"process\":\"launcher\","
+                                       "\"argosy_ended\":\"failed\"}}]"));
+}
+
 TEST_F(JobWatchTest, AStatusPageThatCannotBeOpenedIsAnError) {
   const auto first = start({.quiet = true, .status_port = 0}, Settings());
   ASSERT_TRUE(first.ok()) << first.status().message();

@@ -21,6 +21,7 @@ constexpr int kTailLines = 20;
 constexpr int kMostLooks = 100;  // at the notices of a process that has ended
 constexpr double kLogCheckSeconds = 5;
 constexpr int64_t kMostLogBytes = int64_t{1} << 30;  // of one process; as much again is kept
+constexpr size_t kMostWords = 4096;  // of all processes, that nobody has taken
 constexpr size_t kMostFolders = 64;  // of one process that are looked into when it has ended
 
 }  // namespace
@@ -31,18 +32,37 @@ LocalProcesses::LocalProcesses(std::vector<ProcessSpec> specs, observe::JobBoard
 
 Status LocalProcesses::start(size_t i) {
   end(members_[i]);  // what is left of the one before must not hold its port
+  ASSIGN_OR_RETURN(JobProcess process, JobProcess::start(members_[i].spec));
+  replace(i, std::move(process));
+  return {};
+}
+
+void LocalProcesses::replace(size_t i, JobProcess process) {
+  end(members_[i]);
   members_[i].consequence_of.clear();
   members_[i].jobs = 0;
   members_[i].left = false;
-  ASSIGN_OR_RETURN(JobProcess process, JobProcess::start(members_[i].spec));
   members_[i].process = std::make_unique<JobProcess>(std::move(process));
   if (board_ != nullptr) board_->started(i, members_[i].process->pid());
-  return {};
 }
 
 Status LocalProcesses::start_all() {
   for (size_t i = 0; i < size(); ++i) RETURN_IF_ERROR(start(i));
   return {};
+}
+
+void LocalProcesses::set_variable(size_t i, const std::string& name, const std::string& value) {
+  members_[i].spec.environment[name] = value;
+}
+
+std::vector<std::pair<size_t, std::string>> LocalProcesses::take_words() { return std::exchange(words_, {}); }
+
+bool LocalProcesses::tell(size_t i, const std::string& word) {
+  return members_[i].process != nullptr && members_[i].process->tell(word);
+}
+
+void LocalProcesses::kill(size_t i) {
+  if (members_[i].process != nullptr) members_[i].process->signal(SIGKILL);
 }
 
 std::optional<ExitStatus> LocalProcesses::poll(size_t i) { return poll(members_[i], board_); }
@@ -68,6 +88,9 @@ bool LocalProcesses::show_notices(Member& member) {
         break;
       case Notice::Kind::consequence:
         if (member.consequence_of.empty()) member.consequence_of = notice.text;
+        break;
+      case Notice::Kind::rank:
+        if (words_.size() < kMostWords) words_.emplace_back(member.number, notice.text);
         break;
       case Notice::Kind::joined: ++member.jobs; break;
       case Notice::Kind::left:
@@ -143,14 +166,14 @@ void LocalProcesses::watch_logs() {
   logs_fail_ = !status.ok();
 }
 
-void LocalProcesses::save_stacks(const std::string& why) {
+void LocalProcesses::save_stacks(const std::string& why, double gdb_seconds) {
   std::vector<StackTarget> targets;
   for (Member& member : members_) {
     if (member.process != nullptr && !poll(member, board_))
       targets.push_back({.name = member.spec.name, .log = member.spec.log, .pid = member.process->pid()});
   }
   if (targets.empty()) return;
-  const auto file = launch::save_stacks(targets, std::filesystem::path(targets.front().log).parent_path().string());
+  const auto file = launch::save_stacks(targets, std::filesystem::path(targets.front().log).parent_path().string(), gdb_seconds);
   const std::string text = fmt::format("{}; {}", why, file.ok() ? "what its threads do is in " + *file : file.status().message());
   log_warning("{}", text);
   if (board_ != nullptr) board_->event(LogLevel::warning, "launcher", text);

@@ -26,8 +26,20 @@ class LocalProcesses {
   // Starts process i, again where it has ended.
   Status start(size_t i);
   Status start_all();
+  // Has a process that runs already in the place of process i, which has ended.
+  void replace(size_t i, JobProcess process);
+
+  // A variable that process i has when it is started again.
+  void set_variable(size_t i, const std::string& name, const std::string& value);
 
   std::optional<ExitStatus> poll(size_t i);  // nullopt while it runs and before it is started
+
+  // What the processes have said as ranks of a group that survives (base/notice.h, notice_rank()) since the last call, in order;
+  // with their numbers. show_notices() collects it.
+  std::vector<std::pair<size_t, std::string>> take_words();
+  // Says something to process i (hear_launcher()). False: it does not listen.
+  bool tell(size_t i, const std::string& word);
+  void kill(size_t i);  // at once
 
   // Shows on stderr what the processes have said for the launcher's terminal since the last call (base/notice.h).
   void show_notices();
@@ -41,7 +53,7 @@ class LocalProcesses {
   // How process i ended. In order: its exit status is 0, and it was a worker of no job any more.
   struct Ending {
     bool in_order = true;
-    int code = 0;      // 0 only where it ended in order
+    int code = 0;  // 0 only where it ended in order
     std::string text;  // "exit status 3"
   };
   Ending ending(size_t i, const ExitStatus& exit);
@@ -57,7 +69,9 @@ class LocalProcesses {
   void watch_logs();
 
   // Saves the stacks of those that run (launch/process/stacks.h), in the folder of the logs, and says on stderr where they are.
-  void save_stacks(const std::string& why);
+  // It takes some seconds; gdb, where it is installed, is given `gdb_seconds` and as long again for the last process. 0: it is
+  // not asked, for who cannot wait.
+  void save_stacks(const std::string& why, double gdb_seconds = 15);
 
   // SIGTERM to all, and SIGKILL to those that still run after the grace, or after more stop signals of the launcher's own than
   // those that made it stop: `signals_heeded`, 1 where it stops because of one and 0 otherwise. `meanwhile` is called again and
@@ -70,8 +84,8 @@ class LocalProcesses {
     ProcessSpec spec;
     std::unique_ptr<JobProcess> process;
     std::string consequence_of;
-    int jobs = 0;                    // that it is a worker of, as it says
-    bool left = false;               // one of them
+    int jobs = 0;  // that it is a worker of, as it says
+    bool left = false;  // one of them
     std::set<std::string> folders;  // that it has written in, as it says
   };
   static std::optional<ExitStatus> poll(Member& member, observe::JobBoard* board);
@@ -83,6 +97,7 @@ class LocalProcesses {
 
   observe::JobBoard* const board_;
   std::vector<Member> members_;
+  std::vector<std::pair<size_t, std::string>> words_;
   Stopwatch since_log_check_;
   bool logs_fail_ = false;  // as was said last
 };

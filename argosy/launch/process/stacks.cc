@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kAnswerSeconds = 3, kQuietSeconds = 0.3, kLookSeconds = 0.1;
-constexpr double kGdbSeconds = 15;  // for each process, and all of them not twice as long
+constexpr double kGdbSeconds = 15;  // for each process
 constexpr uintmax_t kMostBytes = 1 << 20;
 
 uintmax_t size_of(const std::string& log) {
@@ -77,14 +77,14 @@ std::string file_name() {
 
 }  // namespace
 
-Result<std::string> save_stacks(const std::vector<StackTarget>& targets, const std::string& folder) {
+Result<std::string> save_stacks(const std::vector<StackTarget>& targets, const std::string& folder, double gdb_seconds) {
   std::vector<uintmax_t> begins;
   for (const StackTarget& target : targets) begins.push_back(size_of(target.log));
   for (const StackTarget& target : targets) observe::request_stacks(target.pid);
   wait_for_answers(targets);
   const fs::path path = fs::path(folder) / file_name();
   const fs::path scratch = path.string() + ".gdb";
-  const Deadline gdb_deadline = Deadline::after_seconds(kGdbSeconds);
+  const Deadline gdb_deadline = Deadline::after_seconds(gdb_seconds);
   std::string text;
   for (size_t i = 0; i < targets.size(); ++i) {
     text += fmt::format("==== {} (pid {})\n{}", targets[i].name, targets[i].pid, observe::thread_states(targets[i].pid));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include "argosy/base/counted.h"
@@ -105,6 +106,24 @@ Status check_followers(const ServerJob& job, const fs::path& directory, const st
   return {};
 }
 
+// A whole job goes on with all of its servers' folders, or with those of followers in the place of lost ones: a server that began
+// with nothing would have forgotten what it had, and nobody would know.
+Status check_all_there(const ServerJob& job, const fs::path& directory, const std::vector<RunRecord>& followers) {
+  for (int server = 0; job.is_whole && server < all_servers(job); ++server) {
+    const fs::path folder = server_folder_in(directory, server), beside = server_folder_in(followers_in(directory), server);
+    ASSIGN_OR_RETURN(const auto found, read_run_record(folder));
+    const auto follower = std::ranges::find(followers, server, &RunRecord::server);
+    if (found || (follower != followers.end() && !is_part_of_run(beside))) continue;
+    const std::string part =
+        follower == followers.end()
+            ? ""
+            : fmt::format(", and '{}' holds a part only: its process still caught up when it ended", beside.string());
+    return Status::data_loss("'{}', which server {} would go on with, is not there{}; put it back, or begin anew with --fresh",
+                             folder.string(), server, part);
+  }
+  return {};
+}
+
 // Begins anew: servers move their own folders aside; the followers' may be those of a job that has none any more.
 Status move_followers_aside(const ServerJob& job, const fs::path& directory, const std::vector<RunRecord>& followers) {
   if (followers.empty()) return {};
@@ -153,20 +172,37 @@ void name_run(ServerJob& job) {
   }
 }
 
+Status hold_directory(ServerJob& job) {
+  const fs::path directory = job_variable(job, "ARGOSY_DIRECTORY");
+  if (!job.is_whole || directory.empty() || job_variable(job, "ARGOSY_DURABILITY") == "none") return {};
+  ASSIGN_OR_RETURN(job.directory_lock, lock_launch(directory));
+  return {};
+}
+
 Status check_directory(ServerJob& job) {
   const fs::path directory = job_variable(job, "ARGOSY_DIRECTORY");
   const std::string wanted = job_variable(job, "ARGOSY_ON_OLD_STATE");
+  if (wanted == "resume" && directory.empty())
+    return Status::invalid_argument("--resume goes on with the run in a directory, and this job has none; give --directory");
   if (directory.empty() || job_variable(job, "ARGOSY_DURABILITY") == "none") return {};
   ASSIGN_OR_RETURN(std::vector<RunRecord> records, find_old_runs(directory));
   ASSIGN_OR_RETURN(const std::vector<RunRecord> followers, find_old_runs(followers_in(directory)));
   RETURN_IF_ERROR(check_unused(directory, records));
   RETURN_IF_ERROR(check_unused(followers_in(directory), followers));
   if (wanted == "fresh") return move_followers_aside(job, directory, followers);
-  if (!followers.empty() && wanted == "resume") RETURN_IF_ERROR(check_followers(job, directory, records, followers));
-  if (records.empty()) records = followers;
-  if (records.empty()) return {};
+  std::vector<RunRecord> whole;
+  std::ranges::copy_if(followers, std::back_inserter(whole), [&](const RunRecord& follower) {
+    return !is_part_of_run(server_folder_in(followers_in(directory), follower.server));
+  });
+  if (!whole.empty() && wanted == "resume") RETURN_IF_ERROR(check_followers(job, directory, records, whole));
+  if (records.empty()) records = whole.empty() ? followers : whole;
+  if (records.empty()) {
+    if (wanted == "resume") log_warning("'{}' holds no run to go on with (--resume): this one begins anew", directory.string());
+    return {};
+  }
   if (wanted != "resume") return stopped_by_old_run(directory, records);
   RETURN_IF_ERROR(check_numbers(directory, records, all_servers(job), all_workers(job)));
+  RETURN_IF_ERROR(check_all_there(job, directory, followers));
   const RunRecord& first = records.front();
   const auto unfinished = [&](const RunRecord& record) { return record.finished.empty() && record.run == first.run; };
   if (job.is_whole && std::ranges::all_of(records, unfinished) && given_run(job).empty()) job.run = first.run;

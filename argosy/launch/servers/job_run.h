@@ -20,6 +20,10 @@ void name_run(ServerJob& job);
 // its id where it had not finished, or moved aside. Directories that only the script names are the servers' own business.
 Status check_directory(ServerJob& job);
 
+// Keeps other launchers out of that directory for as long as the job lives, where all of its processes are here: also in moments
+// in which no server runs. Call it before check_directory().
+Status hold_directory(ServerJob& job);
+
 // Holds the logs of one launch. Movable.
 struct LogHold {
   std::vector<Fd> files;  // locked

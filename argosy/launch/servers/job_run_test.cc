@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "argosy/base/run_record.h"
 
@@ -61,6 +62,14 @@ class LaunchRun : public testing::Test {
     }
   }
 
+  // What a follower of the run has left; `whole`: it had everything.
+  void leave_follower(int server, const RunRecord& record, bool whole = true) {
+    const fs::path folder = server_folder_in(followers_in(folder_ / "kept"), server);
+    ASSERT_TRUE(write_run_record(folder, record).ok());
+    if (whole) std::ofstream(folder / kRoleFile) << "epoch 1\n";
+  }
+
+  const RunRecord kFollower{.job = "job", .run = "oldrun", .started = "2026-11-16 11:27:06 UTC", .servers = 2, .batches = 1};
   fs::path folder_;
 };
 
@@ -123,9 +132,9 @@ TEST_F(LaunchRun, AnOldRunStopsALaunchThatWasNotToldWhatToDo) {
 
 // A job that goes on without followers, or with those of another run, would lose what only they have.
 TEST_F(LaunchRun, WhatFollowersHoldIsNotPassedOver) {
-  RunRecord record{.job = "job", .run = "oldrun", .started = "2026-11-16 11:27:06 UTC", .servers = 2, .batches = 7};
+  RunRecord record = kFollower;
   const auto beside = followers_in(folder_ / "kept");
-  ASSERT_TRUE(write_run_record(server_folder_in(beside, 0), record).ok());
+  leave_follower(0, record);
   ServerJob untold = job(kept("stop"));
   EXPECT_THAT(check_directory(untold).message(), HasSubstr("run oldrun"));  // also where the servers' own folders are lost
   leave_run("");
@@ -135,12 +144,50 @@ TEST_F(LaunchRun, WhatFollowersHoldIsNotPassedOver) {
   pairs.all_followers = {"127.0.0.1:6203", "127.0.0.1:6204"};
   EXPECT_TRUE(check_directory(pairs).ok());
   record.run = "other";
-  ASSERT_TRUE(write_run_record(server_folder_in(beside, 0), record).ok());
+  leave_follower(0, record);
   EXPECT_THAT(check_directory(pairs).message(), HasSubstr("move the one away that is not to go on"));
   ServerJob fresh = job(kept("fresh"));
   EXPECT_TRUE(check_directory(fresh).ok());
   EXPECT_FALSE(std::filesystem::exists(beside));
   EXPECT_TRUE(std::filesystem::exists(beside.string() + ".before-other/server-0"));
+}
+
+// A follower that was killed while it still caught up leaves the beginning of a run, which says of itself that it was trained.
+TEST_F(LaunchRun, AFolderThatAFollowerHadNotFilledIsNoState) {
+  leave_run("");
+  for (int server : {0, 1}) leave_follower(server, kFollower, false);
+  ServerJob alone = job(kept("resume"));
+  EXPECT_TRUE(check_directory(alone).ok()) << "the servers' own folders have more";
+  ServerJob pairs = job(kept("resume"));
+  pairs.all_followers = {"127.0.0.1:6203", "127.0.0.1:6204"};
+  EXPECT_TRUE(check_directory(pairs).ok());
+  fs::remove_all(server_folder_in(folder_ / "kept", 1));
+  for (ServerJob* resumed : {&alone, &pairs}) {
+    EXPECT_THAT(check_directory(*resumed).message(),
+                AllOf(HasSubstr("kept/server-1', which server 1 would go on with, is not there"),
+                      HasSubstr("kept/followers/server-1' holds a part only"), HasSubstr("--fresh")));
+  }
+  fs::remove_all(server_folder_in(folder_ / "kept", 0));
+  EXPECT_THAT(check_directory(pairs).message(), HasSubstr("server-0', which server 0 would go on with, is not there"));
+  ServerJob untold = job(kept("stop"));
+  EXPECT_THAT(check_directory(untold).message(), HasSubstr("holds run oldrun"));
+  leave_follower(0, kFollower);
+  leave_follower(1, kFollower);
+  EXPECT_TRUE(check_directory(pairs).ok()) << "they have everything, and nothing else is left";
+}
+
+// Its server would begin with empty tables, and the others with what they have.
+TEST_F(LaunchRun, ARunOfWhichAServersFolderIsLostIsNotGoneOnWith) {
+  leave_run("2026-11-16 12:00:00 UTC");
+  fs::remove_all(server_folder_in(folder_ / "kept", 0));
+  ServerJob resumed = job(kept("resume"));
+  EXPECT_THAT(check_directory(resumed).message(), HasSubstr("server-0', which server 0 would go on with, is not there; put"));
+  ServerJob part = job(kept("resume"));
+  part.is_whole = false;  // the folder may be on another machine
+  EXPECT_TRUE(check_directory(part).ok());
+  RunRecord begun{.job = "job", .run = "oldrun", .server = 0, .servers = 2};
+  ASSERT_TRUE(write_run_record(server_folder_in(folder_ / "kept", 0), begun).ok());
+  EXPECT_TRUE(check_directory(resumed).ok()) << "it had no batch yet";
 }
 
 TEST_F(LaunchRun, AResumedRunKeepsItsIdUntilItHasFinished) {
@@ -178,6 +225,23 @@ TEST_F(LaunchRun, ADirectoryInUseIsRefused) {
   const auto lock = lock_server_folder(folder_ / "kept" / "server-1");
   ServerJob second = job(kept("fresh"));
   EXPECT_THAT(check_directory(second).message(), HasSubstr("in use by another server process"));
+}
+
+// Also in the moment in which all its servers are dead, and their folders locked by nobody: --fresh took a running job's state.
+TEST_F(LaunchRun, ADirectoryOfARunningLauncherIsRefused) {
+  leave_run("");
+  ServerJob second = job(kept("fresh"));
+  {
+    ServerJob first = job(kept("resume"));
+    ASSERT_EQ(hold_directory(first), Status::ok_status());
+    EXPECT_THAT(hold_directory(second).message(), HasSubstr("is the directory of a job that another launcher runs"));
+  }
+  EXPECT_EQ(hold_directory(second), Status::ok_status());
+}
+
+TEST_F(LaunchRun, GoingOnNeedsADirectory) {
+  ServerJob none = job({{"ARGOSY_ON_OLD_STATE", "resume"}});
+  EXPECT_THAT(check_directory(none).message(), HasSubstr("this job has none; give --directory"));
 }
 
 // As the documents have them for the first, in a folder of its own for the second.

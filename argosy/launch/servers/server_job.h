@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "argosy/base/fd.h"
 #include "argosy/base/port_claim.h"
 #include "argosy/base/status.h"
 #include "argosy/launch/process/job_process.h"
@@ -30,6 +31,7 @@ struct ServerJob {
   bool has_other_workers = false;  // on other machines
   bool is_whole = false;           // all processes of the job are here
   std::string run = {};               // the run's id; see name_run()
+  Fd directory_lock = {};             // see hold_directory()
   std::vector<PortClaim> ports = {};  // no other launch takes them while the job lives, also between two starts of a server
 };
 
@@ -37,8 +39,8 @@ struct ServerJob {
 // PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINER_ID or PADDLE_PSERVER_ID, POD_IP and PADDLE_PORT, PADDLE_CURRENT_ENDPOINT; variables
 // that could say something else are not handed down. With ARGOSY_REPLICAS=1 each server has a follower, a process with the same
 // variables but for ARGOSY_SEAT and its log: the next machine of `hosts` has it, or as ARGOSY_FOLLOWERS lists them, which
-// `servers` needs. Without lists, servers are 127.0.0.1:start_port and up, and workers are named by the ports after those; where
-// start_port is not given either, these ports are claimed for the job.
+// `servers` needs; it is refused without a directory. Without lists, servers are 127.0.0.1:start_port and up, and workers are
+// named by the ports after those; where start_port is not given either, these ports are claimed for the job.
 Result<ServerJob> make_job(const ServerJobOptions& options, const TrainingProgram& program);
 
 // Claims the ports of this machine's servers, where make_job() was told which and has not. One that another launch has, or that

@@ -52,7 +52,7 @@ TEST(ServerJob, EveryServerHasAFollower) {
   wanted.worker_num = 1;
   wanted.start_port = 6200;
   TrainingProgram program = kProgram;
-  program.environment = {{"ARGOSY_REPLICAS", "1"}};
+  program.environment = {{"ARGOSY_REPLICAS", "1"}, {"ARGOSY_DIRECTORY", "kept"}};
   const auto job = make_job(wanted, program);
   ASSERT_TRUE(job.ok()) << job.status().message();
   ASSERT_THAT(names(job->servers), ElementsAre("server 0", "server 1", "follower 0", "follower 1"));
@@ -70,7 +70,7 @@ TEST(ServerJob, AFollowerIsOnTheNextMachine) {
   const ServerJobOptions wanted{
       .server_num = 1, .worker_num = 2, .hosts = {"10.9.0.1", "10.9.0.2"}, .node_ip = "10.9.0.2", .start_port = 6200};
   TrainingProgram program = kProgram;
-  program.environment = {{"ARGOSY_REPLICAS", "1"}};
+  program.environment = {{"ARGOSY_REPLICAS", "1"}, {"ARGOSY_DIRECTORY", "kept"}};
   const auto job = make_job(wanted, program);
   ASSERT_TRUE(job.ok()) << job.status().message();
   EXPECT_THAT(job->all_followers, ElementsAre("10.9.0.2:6203", "10.9.0.1:6203"));
@@ -80,7 +80,7 @@ TEST(ServerJob, AFollowerIsOnTheNextMachine) {
 TEST(ServerJob, ListsOfServersNeedOnesOfFollowers) {
   ServerJobOptions wanted{.servers = {"127.0.0.1:6200", "127.0.0.1:6201"}, .workers = {"127.0.0.1"}};
   TrainingProgram program = kProgram;
-  program.environment = {{"ARGOSY_REPLICAS", "1"}};
+  program.environment = {{"ARGOSY_REPLICAS", "1"}, {"ARGOSY_DIRECTORY", "kept"}};
   EXPECT_THAT(error_of(wanted, program), HasSubstr("list the followers' host:port too, with --followers"));
   program.environment["ARGOSY_FOLLOWERS"] = "127.0.0.1:6300";
   EXPECT_EQ(error_of(wanted, program), "--followers lists 1, and the job has 2 servers; list one per server");
@@ -90,6 +90,23 @@ TEST(ServerJob, ListsOfServersNeedOnesOfFollowers) {
   EXPECT_EQ(error_of(wanted, program), "--followers: '127.0.0.1' is not host:port");
   program.environment["ARGOSY_FOLLOWERS"] = "127.0.0.1:6300,127.0.0.1:6301";
   EXPECT_EQ(error_of(wanted, program), "");
+}
+
+// Before anything has started: the processes would say the same, each, with another status.
+TEST(ServerJob, FollowersNeedADirectoryAndALog) {
+  TrainingProgram program = kProgram;
+  program.environment = {{"ARGOSY_REPLICAS", "1"}};
+  EXPECT_THAT(error_of({}, program), HasSubstr("--replicas 1 without a --directory: each of"));
+  program.environment["ARGOSY_DIRECTORY"] = "kept";
+  EXPECT_EQ(error_of({}, program), "");
+  for (const char* durability : {"none", "snapshot"}) {
+    program.environment["ARGOSY_DURABILITY"] = durability;
+    EXPECT_THAT(error_of({}, program), HasSubstr(std::string("--replicas 1 with --durability ") + durability));
+  }
+  for (const char* durability : {"auto", "wal", "wal_sync"}) {
+    program.environment["ARGOSY_DURABILITY"] = durability;
+    EXPECT_EQ(error_of({}, program), "");
+  }
 }
 
 TEST(ServerJob, EveryProcessKnowsItsRole) {

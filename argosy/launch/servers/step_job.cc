@@ -16,6 +16,7 @@
 #include "argosy/base/settings.h"
 #include "argosy/base/system_error.h"
 #include "argosy/base/text.h"
+#include "argosy/launch/process/slurm_step.h"
 
 namespace argosy::launch {
 namespace {
@@ -38,15 +39,10 @@ Result<Numbers> numbers_of(const ServerJobOptions& options, const EnclosingJob& 
       step.who, servers, workers, step.launchers, kOwnJob);
 }
 
-std::string slurm_number(const char* name) {
-  const auto said = variable(name);
-  return said ? said->value : "0";
-}
-
 // The same in all tasks of a step, and in no other start of it.
 std::string name_of_step() {
-  return fmt::format("slurm-{}.{}.{}", slurm_number("SLURM_JOB_ID"), slurm_number("SLURM_STEP_ID"),
-                     slurm_number("SLURM_RESTART_COUNT"));
+  const SlurmStep step = slurm_step().value_or(SlurmStep());
+  return fmt::format("slurm-{}.{}.{}", step.job, step.step, step.restarts);
 }
 
 // What the first task to come here has drawn: a file appears whole under its name, or is there already.
@@ -92,10 +88,11 @@ ProcessSpec process_of(int task, const Numbers& numbers, const fs::path& folder,
 
 // A job that was preempted and runs again goes on, without being asked.
 void go_on_where_requeued(const TrainingProgram& program, ProcessSpec& spec) {
-  if (slurm_number("SLURM_RESTART_COUNT") == "0" || !program.setting("ARGOSY_ON_OLD_STATE").empty()) return;
+  const SlurmStep step = slurm_step().value_or(SlurmStep());
+  if (!step.requeued() || !program.setting("ARGOSY_ON_OLD_STATE").empty()) return;
   spec.environment["ARGOSY_ON_OLD_STATE"] = "resume";
   log_info("Slurm has requeued this job (SLURM_RESTART_COUNT={}): it goes on with what its servers' directory holds",
-           slurm_number("SLURM_RESTART_COUNT"));
+           step.restarts);
 }
 
 }  // namespace
@@ -107,6 +104,13 @@ bool is_task_of_step(const ServerJobOptions& options, const EnclosingJob& enclos
 
 Result<ServerJob> job_of_task(const ServerJobOptions& options, const TrainingProgram& program, const EnclosingJob& enclosing) {
   RETURN_IF_ERROR(program.check());
+  if (program.setting("ARGOSY_REPLICAS") == "1") {
+    return Status::unimplemented(
+        "--replicas 1 as the tasks of {}: each task is a server or a worker, and none would be a follower. Leave it out, or "
+        "start "
+        "one launcher per machine with --servers, --followers and --workers",
+        enclosing.who);
+  }
   ASSIGN_OR_RETURN(const Numbers numbers, numbers_of(options, enclosing));
   const fs::path logs = fs::absolute(options.log_dir), folder = logs / name_of_step();
   RETURN_IF_ERROR(make_folder(folder));

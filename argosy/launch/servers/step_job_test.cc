@@ -44,7 +44,7 @@ class StepJob : public testing::Test {
   }
 
   const std::map<std::string, std::string> kSlurm = {
-      {"SLURM_JOB_ID", "4711"}, {"SLURM_STEP_ID", "0"}, {"SLURM_RESTART_COUNT", "0"}};
+      {"SLURM_JOB_ID", "4711"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_RESTART_COUNT", "0"}};
   const EnclosingJob kStep{
       .kind = EnclosingJob::Kind::launchers, .launchers = 5, .is_step = true, .who = "launcher 0 of 5 (srun)"};
   fs::path folder_;
@@ -81,6 +81,12 @@ TEST_F(StepJob, NumbersThatAreNotTheTasksAreRefused) {
     EXPECT_THAT(job_of_task(options_, program_, kStep).status().message(),
                 AllOf(HasSubstr("launcher 0 of 5 (srun)"), HasSubstr("are not 5"), HasSubstr("srun -n")));
   }
+}
+
+// Servers would wait for somebody who says which of two they are.
+TEST_F(StepJob, FollowersAreRefused) {
+  program_.environment["ARGOSY_REPLICAS"] = "1";
+  EXPECT_THAT(job_of_task(options_, program_, kStep).status().message(), HasSubstr("none would be a follower"));
 }
 
 // Two tasks that come at once must not have two tokens, and nobody else may read it.

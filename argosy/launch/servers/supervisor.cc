@@ -11,6 +11,7 @@
 namespace argosy::launch {
 namespace {
 
+constexpr double kConcludeSeconds = 20;  // for a process to start
 constexpr double kWatchSeconds = 0.5, kFollowSeconds = 0.05;  // between two looks where nothing happens
 constexpr double kCauseSeconds = 5;  // for the process that failed first to end
 constexpr double kLeftSeconds = 5;   // for workers to say that they have left the job, which servers hear first
@@ -56,6 +57,9 @@ int Supervisor::run() {
   } else {
     log_error("{}", status.message());
   }
+  for (const Member& member : members_) {  // they end one after the other, and nobody takes over from them
+    if (options_.replicas != nullptr && member.server >= 0) options_.replicas->finished(member.server);
+  }
   if (watch_ != nullptr) watch_->board().stopping(signals_heeded_ == 0 ? "" : fmt::format("stopped by signal {}", stop_signal()));
   group_.stop(options_.grace_seconds, signals_heeded_, [this] {
     if (watch_ != nullptr) watch_->tick(group_);
@@ -92,8 +96,32 @@ int Supervisor::watch() {
     if (watch_ != nullptr) watch_->tick(group_);
     group_.wait(Deadline::after_seconds(follower_ ? kFollowSeconds : kWatchSeconds));
   }
+  if (const auto result = conclude()) return *result;
   log_info("the job has ended well{}{}", left_out_.empty() ? "" : ", without ", join(left_out_, ", "));
   return 0;
+}
+
+// Another machine's launcher waits for its processes; one of a server of two that is only now started again would wait for a
+// role.
+std::optional<int> Supervisor::conclude() {
+  if (options_.replicas == nullptr) return std::nullopt;
+  options_.replicas->conclude();
+  std::string left = options_.replicas->not_told();
+  if (left.empty()) return std::nullopt;
+  log_info("telling {} that the job has ended, for at most {:.0f} s", left, kConcludeSeconds);
+  const Deadline deadline = Deadline::after_seconds(kConcludeSeconds);
+  for (; !left.empty() && !deadline.passed(); left = options_.replicas->not_told()) {
+    if (const int number = stop_signal(); number != 0) {
+      signals_heeded_ = 1;
+      return 128 + number;
+    }
+    group_.wait(Deadline::after_seconds(kWatchSeconds));
+  }
+  if (!left.empty()) {
+    log_warning(
+        "{} could not be told that the job has ended: it ends by itself, after a minute without a question, with an error", left);
+  }
+  return std::nullopt;
 }
 
 std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
@@ -130,6 +158,7 @@ const Supervisor::Member* Supervisor::other_of(const Member& member) const {
 // Where the other one is on another machine, that machine's launcher knows, and the workers find out.
 bool Supervisor::has_another(const Member& failed) const {
   if (failed.server < 0) return false;
+  if (options_.replicas != nullptr && !options_.replicas->has_led(failed.server)) return false;
   const Member* const other = other_of(failed);
   return other == nullptr || !other->done;
 }

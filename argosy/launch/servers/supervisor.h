@@ -59,6 +59,7 @@ class Supervisor {
   Status start_all();
   int watch();
   // Handles a process that has ended; a value is the job's result.
+  std::optional<int> conclude();
   std::optional<int> ended(size_t i, const ExitStatus& exit);
   // Makes a failure of the end of server i, where a worker that still needs it is not done within moments.
   // False: those are not over.
@@ -78,7 +79,8 @@ class Supervisor {
   void tell_of_end(size_t i, bool in_order);
   // The other process of its server; null: there is none on this machine.
   const Member* other_of(const Member& member) const;
-  // Whether the job goes on without this process of a server of two, which has failed.
+  // Whether the job goes on without this process of a server of two, which has failed: not where none of them has been the
+  // primary yet, because what has kept this one from it is what the job fails of.
   bool has_another(const Member& failed) const;
   // Whether the job goes on without this one, which has failed: another worker still runs, or has ended well.
   bool can_do_without(const Member& failed) const;

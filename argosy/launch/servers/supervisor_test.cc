@@ -111,7 +111,14 @@ TEST_F(SupervisorTest, AServerOfTwoProcessesIsThereWhileOneOfThemIs) {
     void gone(int server, bool follower) override { text += fmt::format("gone {} {}; ", server, follower); }
     void finished(int server) override { text += fmt::format("finished {}; ", server); }
     std::string lost() const override { return reason; }
-    std::string text, reason;
+    bool has_led(int) const override { return led; }
+    void conclude() override { text += "concluded; "; }
+    std::string not_told() const override {
+      return stragglers.empty() ? "" : stragglers.substr(asked_for++ < 2 ? 0 : stragglers.size());
+    }
+    std::string text, reason, stragglers;
+    bool led = true;
+    mutable int asked_for = 0;
   };
   const auto run_pair = [this](Told& told, const std::string& server, const std::string& follower, const std::string& worker) {
     ServerJob job{.all_servers = {"a:1"}, .all_followers = {"b:1"}};
@@ -122,17 +129,28 @@ TEST_F(SupervisorTest, AServerOfTwoProcessesIsThereWhileOneOfThemIs) {
   testing::internal::CaptureStderr();
   Told told;
   EXPECT_EQ(run_pair(told, "kill -9 $$", "sleep 60", "sleep 0.5; echo trained"), 0);
-  EXPECT_EQ(told.text, "ended 0 false; gone 0 false; ");
+  EXPECT_EQ(told.text, "ended 0 false; gone 0 false; concluded; finished 0; finished 0; ")
+      << "and nobody takes over while they end";
   EXPECT_EQ(text("worker0"), "trained\n");
   Told both;
   EXPECT_EQ(run_pair(both, "exit 3", "sleep 0.3; exit 4", "sleep 60"), 4);
-  EXPECT_EQ(both.text, "ended 0 false; gone 0 false; ended 0 true; gone 0 true; ");
+  EXPECT_EQ(both.text, "ended 0 false; gone 0 false; ended 0 true; gone 0 true; finished 0; finished 0; ");
+  Told refused;  // it never was the primary: why is the job's error, and not that the other one has nothing
+  refused.led = false;
+  EXPECT_EQ(run_pair(refused, "echo the directory holds a run; exit 3", "sleep 60", "sleep 60"), 3);
+  Told late;  // a process of another machine would wait for a role that nobody gives
+  late.stragglers = "b:1";
+  EXPECT_EQ(run_pair(late, "sleep 60", "sleep 60", "true"), 0);
+  EXPECT_GE(late.asked_for, 3);
   Told lost;
   lost.reason = "server 0: what was acknowledged is lost";
   EXPECT_EQ(run_pair(lost, "sleep 60", "sleep 60", "sleep 60"), 1);
   const std::string shown = testing::internal::GetCapturedStderr();
   EXPECT_THAT(shown, HasSubstr("going on with the other process of its server alone (replicas=1)"));
+  EXPECT_THAT(shown, HasSubstr("telling b:1 that the job has ended"));
   EXPECT_THAT(shown, HasSubstr("what was acknowledged is lost; stopping the job"));
+  EXPECT_THAT(shown,
+              testing::ContainsRegex("the directory holds a run\n[^\n]*\n[^\n]*server 0: exit status 3; stopping the job"));
 }
 
 // Worker 0 saves the model: a job that ends well without it would have saved nothing.

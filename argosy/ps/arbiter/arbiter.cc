@@ -1,6 +1,7 @@
 #include "argosy/ps/arbiter/arbiter.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <set>
@@ -8,8 +9,10 @@
 
 #include "argosy/base/clock.h"
 #include "argosy/base/counted.h"
+#include "argosy/base/identity.h"
 #include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
+#include "argosy/base/text.h"
 #include "argosy/base/thread.h"
 #include "argosy/ps/arbiter/pair_judge.h"
 #include "argosy/rpc/channel.h"
@@ -20,6 +23,7 @@ namespace {
 constexpr double kLookEverySeconds = 0.1;
 constexpr double kAskSeconds = 1;     // for an answer how a process is
 constexpr double kTellRoleSeconds = 5;  // for a process to become what it is told; it is told again
+constexpr double kRefusedSeconds = 10;  // by a process, before this is an error: an arbiter that was killed is missed after 3
 
 // Shared with answers that come late.
 struct Watched {
@@ -30,6 +34,8 @@ struct Watched {
     uint64_t dead_boot = 0;  // of the process that is known to have ended
     bool dead = false, gone = false;
     bool asked = false;
+    Status refusal;  // what it has answered last, where that is not how it is
+    Stopwatch refused_since;
   };
   struct Pair {
     std::array<Seat, 2> seats;
@@ -43,12 +49,31 @@ struct Watched {
   ConditionVariable changed;
   bool news ARGOSY_GUARDED_BY(mutex) = false;
   bool stopping ARGOSY_GUARDED_BY(mutex) = false;
+  bool concluding ARGOSY_GUARDED_BY(mutex) = false;
   std::vector<Pair> pairs ARGOSY_GUARDED_BY(mutex);
 };
 
 SeatView view_of(const Watched::Seat& seat) {
   return {
       .endpoint = seat.endpoint, .said = seat.said, .silent_seconds = seat.heard.seconds(), .dead = seat.dead, .gone = seat.gone};
+}
+
+wire::ArbiterId draw_arbiter() {
+  char host[256] = "";
+  const bool named = ::gethostname(host, sizeof(host) - 1) == 0;
+  wire::ArbiterId id;
+  id.set_number(draw_identity());
+  id.set_name(fmt::format("{}:{}", named ? host : "?", ::getpid()));
+  return id;
+}
+
+// One that does not answer this arbiter is there all the same.
+void note_refusal(Watched::Seat& seat, const Status& status) {
+  if (status.code() == Code::deadline_exceeded) return;
+  const bool refuses = status.code() == Code::failed_precondition;
+  if (refuses && seat.refusal.ok()) seat.refused_since.restart();
+  if (refuses) seat.heard.restart();
+  seat.refusal = refuses ? status : Status();
 }
 
 // An answer of a process that has ended since says nothing.
@@ -83,22 +108,54 @@ class RunningArbiter final : public Arbiter {
       Watched::Seat& seat = pair.seats[follower ? 1 : 0];
       seat.dead_boot = seat.said ? seat.said->boot() : 0;
       seat.dead = true;
+      seat.refusal = {};
     });
   }
   void gone(int server, bool follower) override {
     note(server, [&](Watched::Pair& pair) {
       Watched::Seat& seat = pair.seats[follower ? 1 : 0];
       seat.dead = seat.gone = true;
+      seat.refusal = {};
     });
   }
   void finished(int server) override {
     note(server, [](Watched::Pair& pair) { pair.finished = true; });
   }
 
+  bool has_led(int server) const override {
+    const MutexLock lock(watched_->mutex);
+    return server >= 0 && static_cast<size_t>(server) < watched_->pairs.size() &&
+           watched_->pairs[static_cast<size_t>(server)].judge.has_led();
+  }
+
+  void conclude() override {
+    {
+      const MutexLock lock(watched_->mutex);
+      watched_->concluding = watched_->news = true;
+    }
+    watched_->changed.notify_all();
+  }
+
+  std::string not_told() const override {
+    std::vector<std::string> endpoints;
+    const MutexLock lock(watched_->mutex);
+    for (const Watched::Pair& pair : watched_->pairs) {
+      for (const Watched::Seat& seat : pair.seats) {
+        if (pair.judge.may_come_back(view_of(seat))) endpoints.push_back(seat.endpoint);
+      }
+    }
+    return join(endpoints, ", ");
+  }
+
   Status lost() const override {
     const MutexLock lock(watched_->mutex);
     for (size_t i = 0; i < watched_->pairs.size(); ++i) {
-      if (const Status& lost = watched_->pairs[i].judge.lost(); !lost.ok()) return lost.with_context("server {}", i);
+      const Watched::Pair& pair = watched_->pairs[i];
+      if (const Status& lost = pair.judge.lost(); !lost.ok()) return lost.with_context("server {}", i);
+      for (const Watched::Seat& seat : pair.seats) {
+        if (!seat.refusal.ok() && seat.refused_since.seconds() > kRefusedSeconds)
+          return seat.refusal.with_context("server {}: the process at {} refuses this arbiter", i, seat.endpoint);
+      }
     }
     return {};
   }
@@ -109,7 +166,10 @@ class RunningArbiter final : public Arbiter {
     RoleDecision decision;
   };
 
-  explicit RunningArbiter(ArbiterOptions options) : options_(std::move(options)) {}
+  explicit RunningArbiter(ArbiterOptions options) : options_(std::move(options)) {
+    caller_.set_job(options_.job);
+    caller_.set_run(options_.run);
+  }
 
   Status connect() {
     if (options_.servers.empty() || options_.servers.size() != options_.followers.size()) {
@@ -151,19 +211,28 @@ class RunningArbiter final : public Arbiter {
     }
   }
 
+  template <typename Request>
+  std::string signed_by_this(Request request) const {
+    *request.mutable_caller() = caller_;
+    *request.mutable_arbiter() = id_;
+    return request.SerializeAsString();
+  }
+
   void ask_all() {
     for (size_t i = 0; i < channels_.size(); ++i) {
       {
         const MutexLock lock(watched_->mutex);
         Watched::Pair& pair = watched_->pairs[i / 2];
-        if (pair.finished || pair.seats[i % 2].gone || std::exchange(pair.seats[i % 2].asked, true)) continue;
+        const bool over = pair.finished && !watched_->concluding;
+        if (over || pair.seats[i % 2].gone || std::exchange(pair.seats[i % 2].asked, true)) continue;
       }
-      channels_[i]->call({static_cast<uint16_t>(wire::REPLICA_STATUS), wire::ReplicaStatusRequest().SerializeAsString(), {}},
+      channels_[i]->call({static_cast<uint16_t>(wire::REPLICA_STATUS), signed_by_this(wire::ReplicaStatusRequest()), {}},
                          Deadline::after_seconds(kAskSeconds), [watched = watched_, i](const Result<rpc::Received>& answer) {
                            {
                              const MutexLock lock(watched->mutex);
                              Watched::Seat& seat = watched->pairs[i / 2].seats[i % 2];
                              seat.asked = false;
+                             note_refusal(seat, answer.status());
                              note_answer(seat, answer);
                            }
                          });
@@ -175,8 +244,10 @@ class RunningArbiter final : public Arbiter {
     const MutexLock lock(watched_->mutex);
     for (size_t i = 0; i < watched_->pairs.size(); ++i) {
       Watched::Pair& pair = watched_->pairs[i];
-      if (pair.told || pair.finished) continue;
-      auto decision = pair.judge.decide({view_of(pair.seats[0]), view_of(pair.seats[1])});
+      if (pair.told || (pair.finished && !watched_->concluding)) continue;
+      if (!pair.seats[0].refusal.ok() || !pair.seats[1].refusal.ok()) continue;  // another arbiter may decide
+      const std::array<SeatView, 2> seats{view_of(pair.seats[0]), view_of(pair.seats[1])};
+      auto decision = watched_->concluding ? pair.judge.conclude(seats) : pair.judge.decide(seats);
       if (!decision) continue;
       pair.told = true;
       decisions.push_back({i, std::move(*decision)});
@@ -187,7 +258,7 @@ class RunningArbiter final : public Arbiter {
   void tell(const Told& told) {
     say(told);
     const size_t index = 2 * told.pair + static_cast<size_t>(told.decision.seat);
-    channels_[index]->call({static_cast<uint16_t>(wire::TAKE_ROLE), told.decision.role.SerializeAsString(), {}},
+    channels_[index]->call({static_cast<uint16_t>(wire::TAKE_ROLE), signed_by_this(told.decision.role), {}},
                            Deadline::after_seconds(kTellRoleSeconds),
                            [watched = watched_, index](const Result<rpc::Received>& answer) {
                              {
@@ -202,6 +273,14 @@ class RunningArbiter final : public Arbiter {
                            });
   }
 
+  static std::string line_of(const Told& told, const std::string& endpoint) {
+    const wire::TakeRoleRequest& role = told.decision.role;
+    if (role.role() == wire::ReplicaStatus::ENDED)
+      return fmt::format("server {}: the process at {} is told to end: {}", told.pair, endpoint, told.decision.why);
+    return fmt::format("server {}: the process at {} is the {} from epoch {} on: {}", told.pair, endpoint,
+                       role.role() == wire::ReplicaStatus::PRIMARY ? "primary" : "follower", role.epoch(), told.decision.why);
+  }
+
   // Once each; what is told again is not said again.
   void say(const Told& told) {
     std::string endpoint, line;
@@ -209,15 +288,15 @@ class RunningArbiter final : public Arbiter {
       const MutexLock lock(watched_->mutex);
       Watched::Pair& pair = watched_->pairs[told.pair];
       endpoint = pair.seats[static_cast<size_t>(told.decision.seat)].endpoint;
-      const bool primary = told.decision.role.role() == wire::ReplicaStatus::PRIMARY;
-      line = fmt::format("server {}: the process at {} is the {} from epoch {} on: {}", told.pair, endpoint,
-                         primary ? "primary" : "follower", told.decision.role.epoch(), told.decision.why);
+      line = line_of(told, endpoint);
       if (std::exchange(pair.last_line, line) == line) return;
     }
     if (options_.tell) options_.tell(line);
   }
 
   const ArbiterOptions options_;
+  const wire::ArbiterId id_ = draw_arbiter();
+  wire::Caller caller_;  // constant
   const std::shared_ptr<Watched> watched_ = std::make_shared<Watched>();
   std::vector<std::unique_ptr<rpc::Channel>> channels_;  // of server 0, its follower, server 1, …
   Thread thread_;

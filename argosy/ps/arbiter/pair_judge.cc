@@ -12,6 +12,7 @@ namespace {
 using Replica = wire::ReplicaStatus;
 
 constexpr double kSilentSeconds = 2;   // a process that answers nothing
+constexpr double kForgottenSeconds = 30;  // a launcher would have started it again
 constexpr double kDeafSeconds = 5;     // a follower that answers the arbiter, and asks its primary for nothing
 
 bool seat_answers(const SeatView& seat) { return seat.said && !seat.dead && seat.silent_seconds < kSilentSeconds; }
@@ -40,6 +41,11 @@ std::string what_happened(const SeatView& seat) {
   return fmt::format("the process at {} has not answered for {:.1f} s", seat.endpoint, seat.silent_seconds);
 }
 
+// It has no role, or looks for the primary that it is to follow.
+bool follows_nobody_yet(const SeatView& seat) {
+  return is_restarted(seat) || (seat_is(seat, Replica::FOLLOWER) && seat.said->getting_ready());
+}
+
 }  // namespace
 
 std::optional<RoleDecision> PairJudge::decide(const Seats& seats) {
@@ -55,7 +61,7 @@ void PairJudge::look(const Seats& seats) {
     const SeatView& seat = seats[static_cast<size_t>(i)];
     if (!seat_answers(seat)) continue;
     epoch_ = std::max(epoch_, seat.said->epoch());
-    if (seat.said->role() != Replica::PRIMARY) continue;
+    if (seat.said->role() != Replica::PRIMARY || seat.said->getting_ready()) continue;
     confirmed_ = std::max(confirmed_, seat.said->epoch());
     if (seat.said->epoch() != epoch_) continue;
     primary_ = i;
@@ -118,6 +124,7 @@ std::optional<RoleDecision> PairJudge::begin(const Seats& seats) {
   const SeatView& other = seats[static_cast<size_t>(1 - best)];
   if (!seat_answers(chosen)) return give_up(seats);
   const bool empty = epoch_ == 0;
+  began_empty_ = began_empty_ || empty;
   if (!empty && !has_all(seats, best)) return give_up(seats);
   const bool may_run = seat_is(chosen, Replica::FOLLOWER) && !other.dead && !other.gone && !is_restarted(other) && !empty;
   return lead(best, may_run, empty ? "the job begins" : fmt::format("it has all of epoch {}", has_all_of(chosen)));
@@ -168,8 +175,34 @@ std::optional<RoleDecision> PairJudge::give_up(const Seats& seats) {
                                 : fmt::format("{} of epoch {}", has_all_of(seat) == 0 ? "a part" : "all", seat.said->epoch());
     return fmt::format("the process at {} has {}", seat.endpoint, has);
   };
+  if (began_empty_ && confirmed_ == 0) {
+    lost_ =
+        Status::failed_precondition("neither process could begin, and nothing was acknowledged: {}, and {}. Their logs say why",
+                                    describe(seats[0]), describe(seats[1]));
+    return std::nullopt;
+  }
   lost_ = Status::data_loss("what was acknowledged in epoch {} is lost: {}, and {}", std::max(confirmed_, epoch_),
                             describe(seats[0]), describe(seats[1]));
+  return std::nullopt;
+}
+
+bool PairJudge::may_come_back(const SeatView& seat) const {
+  const bool forgotten = seat.gone || seat.dead || seat.silent_seconds >= kForgottenSeconds;
+  if (forgotten || !seat.said || seat.said->role() == Replica::ENDED) return false;
+  return seat.said->role() == Replica::WAITING || follows_nobody_yet(seat) ||
+         (seat.said->epoch() != 0 && seat.said->epoch() < epoch_);
+}
+
+std::optional<RoleDecision> PairJudge::conclude(const Seats& seats) const {
+  for (int i = 0; i < 2; ++i) {
+    const SeatView& seat = seats[static_cast<size_t>(i)];
+    if (!seat_answers(seat) || !may_come_back(seat)) continue;
+    RoleDecision decision{.seat = i, .role = {}, .why = "the job has ended"};
+    decision.role.set_epoch(std::max<uint64_t>(epoch_, 1));
+    decision.role.set_role(follows_nobody_yet(seat) ? Replica::ENDED : Replica::FOLLOWER);  // which makes it end and start again
+    decision.role.set_peer(seats[static_cast<size_t>(1 - i)].endpoint);
+    return decision;
+  }
   return std::nullopt;
 }
 

@@ -43,9 +43,17 @@ class PairJudge {
   // seen to be done is decided again, the same.
   std::optional<RoleDecision> decide(const std::array<SeatView, 2>& seats);
 
+  // The same once the job has ended: processes that were started again, or are of an earlier epoch and will be, are to end with
+  // it.
+  std::optional<RoleDecision> conclude(const std::array<SeatView, 2>& seats) const;
+  // Then: whether this one would wait for a role that nobody gives any more. Those that ended with the job cannot be told from
+  // those that do not answer; this looks at what they said last.
+  bool may_come_back(const SeatView& seat) const;
+
   uint64_t epoch() const { return epoch_; }
   int primary() const { return primary_; }  // which of the two; -1: none at the moment
-  // data_loss where nothing can be decided any more: what can no longer be had.
+  bool has_led() const { return confirmed_ != 0; }  // one of them was seen as the primary
+  // data_loss where nothing can be decided any more: what can no longer be had. failed_precondition: there never was anything.
   const Status& lost() const { return lost_; }
 
  private:
@@ -63,6 +71,7 @@ class PairJudge {
   uint64_t epoch_ = 0;  // the latest that was drawn or met
   uint64_t confirmed_ = 0;  // the latest in which a primary was seen
   int primary_ = -1;
+  bool began_empty_ = false;  // when the first epoch was drawn, neither had anything
   int drawn_for_ = -1;  // who was told the latest epoch that was drawn
   std::optional<RoleDecision> pending_;  // a new epoch that nobody was seen in yet
   Status lost_;

@@ -1,5 +1,6 @@
 #include "argosy/ps/arbiter/pair_judge.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -134,6 +135,26 @@ TEST_F(PairJudgeTest, WhoWasToldANewEpochMayHaveBegunIt) {
   EXPECT_EQ(decide(), "0 PRIMARY 3");
 }
 
+// It has begun nothing before its directory is recovered, which may take minutes: what it was told is no loss.
+TEST_F(PairJudgeTest, WhoDiesWhileItGetsReadyHasLostNothing) {
+  make_whole();
+  die(0);
+  die(1);
+  start_again(0, waiting(1, wire::ReplicaStatus::PRIMARY));
+  start_again(1, waiting(1, wire::ReplicaStatus::FOLLOWER, true));
+  ASSERT_EQ(decide(), "0 PRIMARY 2");
+  seats[0].said = primary(2, false);
+  seats[0].said->set_getting_ready(true);
+  EXPECT_EQ(decide(), "0 PRIMARY 2");
+  die(0);
+  EXPECT_EQ(decide(), "");
+  start_again(0, waiting(1, wire::ReplicaStatus::PRIMARY));
+  EXPECT_EQ(decide(), "0 PRIMARY 3");
+  seats[0].said = primary(3, false);
+  EXPECT_EQ(decide(), "1 FOLLOWER 3");
+  EXPECT_TRUE(judge.lost().ok());
+}
+
 TEST_F(PairJudgeTest, WhenBothWereKilledTheirDirectoriesDecide) {
   make_whole();
   die(0);
@@ -159,6 +180,65 @@ TEST_F(PairJudgeTest, WhatBothHaveLostIsSaid) {
 }
 
 // The job is started again, by another launcher, with the directories of both.
+// A server that refuses what it finds in its directory has lost nothing.
+TEST_F(PairJudgeTest, WhereNobodyEverLedNothingIsLost) {
+  seats[0].said = waiting();
+  seats[1].said = waiting();
+  ASSERT_EQ(decide(), "0 PRIMARY 1");
+  seats[0].said = primary(1, false);
+  seats[0].said->set_getting_ready(true);  // and finds what it must not go on with
+  EXPECT_EQ(decide(), "0 PRIMARY 1");
+  EXPECT_FALSE(judge.has_led());
+  seats[0].dead = seats[0].gone = true;
+  EXPECT_EQ(decide(), "");
+  EXPECT_EQ(judge.lost().code(), Code::failed_precondition);
+  EXPECT_THAT(judge.lost().message(), HasSubstr("neither process could begin, and nothing was acknowledged"));
+}
+
+// A process that starts when the job has ended would wait for its role, and its launcher for it.
+TEST_F(PairJudgeTest, AfterTheJobWhoWouldWaitForARoleIsToldToEnd) {
+  const auto conclude = [this] {
+    const auto decision = judge.conclude(seats);
+    return decision ? fmt::format("{} {}", decision->seat, wire::ReplicaStatus::Role_Name(decision->role.role())) : std::string();
+  };
+  const auto may_come_back = [this](int seat) { return judge.may_come_back(seats[static_cast<size_t>(seat)]); };
+  make_whole();
+  EXPECT_EQ(conclude(), "");
+  EXPECT_FALSE(may_come_back(0) || may_come_back(1)) << "they end with their workers";
+  seats[0].silent_seconds = 2.5;
+  ASSERT_EQ(decide(), "1 PRIMARY 2 may run");
+  seats[1].said = primary(2, false);
+  ASSERT_EQ(decide(), "");
+  EXPECT_EQ(conclude(), "") << "it does not answer yet";
+  EXPECT_TRUE(may_come_back(0)) << "it will be fenced, and started again";
+  seats[0].silent_seconds = 0;
+  EXPECT_EQ(conclude(), "0 FOLLOWER");
+  start_again(0, waiting(1, wire::ReplicaStatus::PRIMARY));
+  EXPECT_EQ(conclude(), "0 ENDED");
+  seats[0].said = follower(2, false);
+  EXPECT_EQ(conclude(), "") << "it follows, and ends with its primary";
+  seats[0].said->set_getting_ready(true);
+  EXPECT_EQ(conclude(), "0 ENDED") << "it looks for a primary that has ended";
+  seats[0].said = said(wire::ReplicaStatus::ENDED, 2, false);
+  EXPECT_EQ(conclude(), "");
+  EXPECT_FALSE(may_come_back(0));
+}
+
+TEST_F(PairJudgeTest, AfterTheJobNobodyWaitsForWhoIsAwayForGood) {
+  make_whole();
+  seats[0].said = primary(1);
+  seats[0].silent_seconds = 2.5;
+  ASSERT_EQ(decide(), "1 PRIMARY 2 may run");
+  seats[1].said = primary(2, false);
+  ASSERT_EQ(decide(), "");
+  seats[0].silent_seconds = 31;
+  EXPECT_FALSE(judge.may_come_back(seats[0]));
+  seats[0].silent_seconds = 3;
+  EXPECT_TRUE(judge.may_come_back(seats[0]));
+  seats[0].gone = true;
+  EXPECT_FALSE(judge.may_come_back(seats[0]));
+}
+
 TEST_F(PairJudgeTest, ANewArbiterTakesTheLatestEpoch) {
   seats[0].said = waiting(3, wire::ReplicaStatus::PRIMARY);
   EXPECT_EQ(decide(), "");

@@ -9,6 +9,7 @@
 #include "argosy/ps/client/heartbeats.h"
 #include "argosy/ps/client/operation_calls.h"
 #include "argosy/ps/client/pair_channel.h"
+#include "argosy/ps/client/round_calls.h"
 #include "argosy/ps/client/session.h"
 #include "argosy/ps/client/snapshot_calls.h"
 #include "argosy/ps/client/state_calls.h"
@@ -52,13 +53,17 @@ Result<std::unique_ptr<rpc::Channel>> connect_one(const ClientOptions& options, 
 // A channel to each server.
 Result<Servers::Channels> connect_all(const ClientOptions& options) {
   Servers::Channels channels;
+  wire::Caller who;
+  who.set_job(options.job);
+  who.set_run(options.run);
+  who.set_worker(static_cast<uint32_t>(options.worker));
   for (size_t i = 0; i < options.servers.size(); ++i) {
     auto channel = connect_one(options, options.servers[i]);
     if (!channel.ok()) return channel.status().with_context("server {} of job '{}'", i, options.job);
     if (!options.followers.empty()) {
       auto follower = connect_one(options, options.followers[i]);
       if (!follower.ok()) return follower.status().with_context("the follower of server {} of job '{}'", i, options.job);
-      *channel = std::make_unique<PairChannel>(std::move(*channel), std::move(*follower));
+      *channel = std::make_unique<PairChannel>(std::move(*channel), std::move(*follower), who);
     }
     channels.push_back(std::move(*channel));
   }
@@ -75,6 +80,7 @@ struct Client::Parts {
   Session session;
   Comparison comparison{session};
   TrainingCalls training{session, comparison};
+  RoundCalls rounds{session, comparison};
   ChangedRowsCalls changed_rows{session};
   TableCalls tables{session};
   StateCalls states{session};
@@ -135,7 +141,7 @@ Status Client::pull_dense(std::span<const DenseRequest> requests) {
 Status Client::push(const Push& push) { return parts_->training.push(push); }
 
 Result<PassLoss> Client::leave(uint32_t round, uint32_t steps, const PassReading* reading) {
-  return parts_->training.leave(round, steps, reading);
+  return parts_->rounds.leave(round, steps, reading);
 }
 
 void Client::abandon(uint32_t round, const std::string& why) {
@@ -156,15 +162,13 @@ Status Client::resume() {
 }
 
 bool Client::went_back() const { return parts_->comparison.went_back(); }
-Result<Position> Client::position() { return parts_->training.position(); }
+Result<Position> Client::position() { return parts_->rounds.position(); }
 
 Result<std::optional<std::vector<StepNorm>>> Client::step_norms(Position step, Deadline deadline) {
-  return parts_->training.step_norms(step, deadline);
+  return parts_->rounds.step_norms(step, deadline);
 }
 
-Status Client::apply_step(Position step, std::span<const ClipFactor> factors) {
-  return parts_->training.apply_step(step, factors);
-}
+Status Client::apply_step(Position step, std::span<const ClipFactor> factors) { return parts_->rounds.apply_step(step, factors); }
 
 Status Client::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
   return parts_->changed_rows.pull(tables, visit);
@@ -267,12 +271,12 @@ Result<ShrinkReport> Client::shrink(int table, const ShrinkLimits& limits, uint6
   return parts_->tables.shrink(table, limits, number);
 }
 
-Result<std::vector<SnapshotPart>> Client::save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra,
-                                                        uint64_t number) {
+Result<std::vector<ServerSnapshotPart>> Client::save_snapshot(const std::string& folder, SnapshotKind kind,
+                                                              std::string_view extra, uint64_t number) {
   return parts_->snapshots.save_snapshot(folder, kind, extra, number);
 }
 
-Result<LoadReport> Client::load_snapshot(const std::string& folder, uint64_t number) {
+Result<SnapshotLoadReport> Client::load_snapshot(const std::string& folder, uint64_t number) {
   return parts_->snapshots.load_snapshot(folder, number);
 }
 

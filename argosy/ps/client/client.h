@@ -125,7 +125,7 @@ class Client {
   // thread at a time calls it with a kind and target.
   Result<OperationOutcome> once(const Operation& operation, const OperationBody& body);
 
-  // ---- Care of the tables.
+  // ---- Table maintenance.
 
   // Visits every row of a sparse table, server by server, in pieces of about max_bytes; a row may come twice, the
   // newest value last.
@@ -147,9 +147,9 @@ class Client {
 
   // Each server writes its part into `folder`, a path of the servers' machines, with `extra` beside it; the snapshot counts
   // once all parts are there. `number`: of the operation; 0: one is drawn.
-  Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra = {},
-                                                  uint64_t number = 0);
-  Result<LoadReport> load_snapshot(const std::string& folder, uint64_t number = 0);
+  Result<std::vector<ServerSnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra = {},
+                                                        uint64_t number = 0);
+  Result<SnapshotLoadReport> load_snapshot(const std::string& folder, uint64_t number = 0);
 
   Result<std::vector<ServerStats>> stats();
   // What was read, applied and given up, pass by pass, of all workers.

@@ -333,7 +333,7 @@ TEST(Client, RowsAreImportedAndVisited) {
 TEST(Client, ReadingWithoutCreatingLeavesNoRow) {
   Cluster cluster(2);
   JobSpec spec = counting_spec(1);
-  spec.tables[1].initializer = {.kind = Initializer::Kind::constant, .a = 7};
+  spec.tables[1].initializer = {.kind = RowInitializer::Kind::constant, .a = 7};
   const auto client = connected(cluster, spec);
   const std::vector<uint64_t> keys{1, 2, 3}, others{4, 5};
   std::vector<float> rows(6), other_rows(4);

@@ -103,7 +103,7 @@ struct ClipFactor {
 enum class SnapshotKind { full, delta, base };  // see wire::SnapshotKind in messages.proto
 
 // What one server's part of a snapshot is.
-struct SnapshotPart {
+struct ServerSnapshotPart {
   std::string part;
   uint64_t rows = 0;
   uint64_t bytes = 0;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "argosy/base/mutex.h"
-#include "argosy/ps/spec/messages.pb.h"
 
 namespace argosy::ps {
 namespace {
@@ -29,6 +28,7 @@ struct PairChannel::Shared {
   Mutex mutex;
   size_t current ARGOSY_GUARDED_BY(mutex) = 0;
   uint64_t epoch ARGOSY_GUARDED_BY(mutex) = 0;  // of the one that is spoken to, as far as is known
+  wire::Caller who ARGOSY_GUARDED_BY(mutex);
   bool asked ARGOSY_GUARDED_BY(mutex) = false;
   uint64_t calls ARGOSY_GUARDED_BY(mutex) = 0;
   std::list<Pending> pending ARGOSY_GUARDED_BY(mutex);
@@ -65,11 +65,14 @@ struct PairChannel::Shared {
   }
 };
 
-PairChannel::PairChannel(std::unique_ptr<rpc::Channel> server, std::unique_ptr<rpc::Channel> follower)
+PairChannel::PairChannel(std::unique_ptr<rpc::Channel> server, std::unique_ptr<rpc::Channel> follower, wire::Caller who)
     : peer_(fmt::format("{} or {}", server->peer(), follower->peer())),
       shared_(std::make_shared<Shared>()),
       server_(std::move(server)),
-      follower_(std::move(follower)) {}
+      follower_(std::move(follower)) {
+  const MutexLock lock(shared_->mutex);
+  shared_->who = std::move(who);
+}
 
 PairChannel::~PairChannel() = default;
 
@@ -101,21 +104,24 @@ Status PairChannel::wait_ready(Deadline deadline) {
   return way(to).wait_ready(half).ok() ? Status() : way(1 - to).wait_ready(deadline);
 }
 
-void PairChannel::met(uint64_t epoch) {
+void PairChannel::met(const wire::Caller& who) {
   const MutexLock lock(shared_->mutex);
-  shared_->epoch = std::max(shared_->epoch, epoch);
+  shared_->epoch = std::max(shared_->epoch, who.epoch());
+  shared_->who = who;
 }
 
 void PairChannel::look() {
   size_t other = 0;
+  wire::ReplicaStatusRequest request;
   {
     const MutexLock lock(shared_->mutex);
     const auto waits = [](const Shared::Pending& one) { return one.since.seconds() > kLongWaitSeconds; };
     if (shared_->asked || std::ranges::none_of(shared_->pending, waits)) return;
     shared_->asked = true;
     other = 1 - shared_->current;
+    *request.mutable_caller() = shared_->who;
   }
-  way(other).call({static_cast<uint16_t>(wire::REPLICA_STATUS), wire::ReplicaStatusRequest().SerializeAsString(), {}},
+  way(other).call({static_cast<uint16_t>(wire::REPLICA_STATUS), request.SerializeAsString(), {}},
                   Deadline::after_seconds(kOtherAnswerSeconds),
                   [shared = shared_, other, name = peer_](const Result<rpc::Received>& answer) {
                     wire::ReplicaStatus status;

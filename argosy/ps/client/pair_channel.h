@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "argosy/ps/spec/messages.pb.h"
 #include "argosy/rpc/channel.h"
 
 namespace argosy::ps {
@@ -14,15 +15,16 @@ namespace argosy::ps {
 // Thread-safe.
 class PairChannel final : public rpc::Channel {
  public:
-  PairChannel(std::unique_ptr<rpc::Channel> server, std::unique_ptr<rpc::Channel> follower);
+  // `who`: who asks the processes which of them leads, as far as it is known before a Hello.
+  PairChannel(std::unique_ptr<rpc::Channel> server, std::unique_ptr<rpc::Channel> follower, wire::Caller who = {});
   ~PairChannel() override;
 
   void call(rpc::Message message, Deadline deadline, rpc::Callback done) override;
   Status wait_ready(Deadline deadline) override;
   const std::string& peer() const override { return peer_; }
 
-  // The process that is spoken to is the primary of this epoch.
-  void met(uint64_t epoch);
+  // The process that is spoken to is the primary of this caller's epoch.
+  void met(const wire::Caller& who);
   // To be called a few times per second: where a call has waited for long, asks the other process whether it is the primary of a
   // later epoch. Then what waits fails with `unavailable`, to be repeated there.
   void look();

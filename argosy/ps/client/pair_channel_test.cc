@@ -20,6 +20,7 @@ class FakeWay final : public rpc::Channel {
 
   void call(rpc::Message message, Deadline, rpc::Callback done) override {
     if (message.method == wire::REPLICA_STATUS) {
+      EXPECT_TRUE(asked.ParseFromString(message.header));
       rpc::Received received;
       received.header = status.SerializeAsString();
       return done(std::move(received));
@@ -37,11 +38,20 @@ class FakeWay final : public rpc::Channel {
   bool away = false, holds = false;
   int calls = 0;
   wire::ReplicaStatus status;
+  wire::ReplicaStatusRequest asked;  // last
   std::vector<rpc::Callback> held;
 
  private:
   const std::string name_;
 };
+
+wire::Caller of_epoch(uint64_t epoch) {
+  wire::Caller who;
+  who.set_job("clicks");
+  who.set_run("aaaa");
+  who.set_epoch(epoch);
+  return who;
+}
 
 class PairChannelTest : public ::testing::Test {
  protected:
@@ -78,7 +88,7 @@ TEST_F(PairChannelTest, TheNextCallGoesToTheOtherWhereOneIsAway) {
 
 // A stopped process answers nothing, and refuses nothing.
 TEST_F(PairChannelTest, WhatWaitsForAStoppedProcessIsRepeatedAtTheOtherOneWhenThatLeads) {
-  pair->met(1);
+  pair->met(of_epoch(1));
   a->holds = true;
   std::string said;
   pair->call({1, "", {}}, Deadline::after_seconds(30), [&](Result<rpc::Received> answer) { said = answer.status().message(); });
@@ -90,6 +100,9 @@ TEST_F(PairChannelTest, WhatWaitsForAStoppedProcessIsRepeatedAtTheOtherOneWhenTh
   EXPECT_EQ(said, "");
   leads(b, 2);
   pair->look();
+  EXPECT_EQ(b->asked.caller().job(), "clicks");
+  EXPECT_EQ(b->asked.caller().run(), "aaaa");
+  EXPECT_FALSE(b->asked.has_arbiter());
   EXPECT_THAT(said, HasSubstr("another process is the primary now"));
   EXPECT_EQ(call(), "b:1");
   a->held.front()(Status::unavailable("late"));  // nobody listens, and nothing goes back
@@ -100,7 +113,7 @@ TEST_F(PairChannelTest, WhatWaitsForAStoppedProcessIsRepeatedAtTheOtherOneWhenTh
 TEST_F(PairChannelTest, APrimaryOfAnEarlierEpochIsNotBelieved) {
   a->away = true;
   (void)call();
-  pair->met(2);
+  pair->met(of_epoch(2));
   leads(a, 1);
   b->holds = true;
   std::string said;

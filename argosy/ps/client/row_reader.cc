@@ -11,6 +11,7 @@
 #include "argosy/base/identity.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/text.h"
+#include "argosy/ps/client/connect_server.h"
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 #include "argosy/rpc/channel.h"
@@ -69,6 +70,12 @@ class ReadSource {
     ASSIGN_OR_RETURN(const auto answer, channel_->call_and_wait({wire::HELLO, hello.SerializeAsString(), {}}, deadline));
     ASSIGN_OR_RETURN(auto reply, parse_reply<wire::HelloReply>(answer));
     const MutexLock lock(mutex_);
+    if (index_ && *index_ != reply.server_index()) {
+      return Status::failed_precondition(
+          "{} answers as server {} now, and did as server {} before: the two addresses are not those of one server's processes",
+          endpoint(), reply.server_index(), *index_);
+    }
+    index_ = reply.server_index();
     run_ = reply.run();
     caller_.set_job(reply.job());
     caller_.set_run(reply.run());
@@ -105,6 +112,7 @@ class ReadSource {
   Mutex mutex_;
   ConditionVariable never_;  // notified by nobody: a pause between two tries
   std::string run_ ARGOSY_GUARDED_BY(mutex_);
+  std::optional<uint64_t> index_ ARGOSY_GUARDED_BY(mutex_);  // of its server; nothing: not heard yet
   wire::Caller caller_ ARGOSY_GUARDED_BY(mutex_);
   const double wait_seconds_, read_wait_seconds_;
 };
@@ -184,7 +192,8 @@ class ServersRowReader final : public RowReader {
                      .lag_records = stats.following().lag_records(),
                      .lag_seconds = stats.following().lag_seconds(),
                      .waits_for = stats.following().waits_for(),
-                     .answers_from = stats.following().answers_from()});
+                     .answers_from = stats.following().answers_from(),
+                     .wire_format = stats.following().wire_format()});
     }
     return all;
   }
@@ -295,8 +304,8 @@ Result<std::unique_ptr<RowReader>> RowReader::connect(const RowReaderOptions& op
   std::optional<wire::HelloReply> first;
   ReadSources by_server;
   for (const std::string& endpoint : options.endpoints) {
-    ASSIGN_OR_RETURN(auto channel, rpc::connect_channel(
-                                       endpoint, {.security = options.security, .max_message_bytes = options.max_message_bytes}));
+    ASSIGN_OR_RETURN(auto channel,
+                     connect_server(endpoint, {.security = options.security, .max_message_bytes = options.max_message_bytes}));
     auto source = std::make_unique<ReadSource>(std::move(channel), first ? first->run() : options.run, options);
     ASSIGN_OR_RETURN(const wire::HelloReply hello, source->hello());
     if (!first) {

@@ -15,7 +15,9 @@
 namespace argosy::ps {
 
 struct RowReaderOptions {
-  std::vector<std::string> endpoints;  // "host:port" of all servers of a job, or of a follower of each, in any order
+  // Of all servers of a job, or of a follower of each, in any order, as connect_server() takes them: "host:port", or both of a
+  // server with two processes, "host:port+host:port".
+  std::vector<std::string> endpoints;
   std::string run;                     // of the job; empty: that of the first endpoint
   rpc::Security security;
   double wait_seconds = 60;  // for one that is away, or has not caught up
@@ -64,6 +66,7 @@ class RowReader {
     double lag_seconds = 0;
     std::string waits_for;
     std::string answers_from;  // the kept version that a follower answers from; empty: its newest
+    std::string wire_format;   // that gradients come to it in, rounded; empty: its rows are the server's
   };
   // By server.
   virtual Result<std::vector<Source>> sources() = 0;

@@ -109,6 +109,28 @@ TEST_F(RowReaderTest, ReadsFollowersAlike) {
   expect_trained(**mixed);
 }
 
+// Two addresses stand for one server (replicas=1): where the first does not answer, the other one does.
+TEST_F(RowReaderTest, ReadsTheOtherProcessWhereOneDoesNotAnswer) {
+  train();
+  const auto reader = connect({"127.0.0.1:1+" + servers[0]->endpoint(), servers[1]->endpoint() + "+127.0.0.1:1"});
+  ASSERT_OK(reader);
+  expect_trained(**reader);
+  EXPECT_EQ((*(*reader)->sources())[0].endpoint, "127.0.0.1:1 or " + servers[0]->endpoint());
+}
+
+// Otherwise rows of another server would be taken for those that are not there.
+TEST_F(RowReaderTest, RefusesTwoAddressesThatAreNotOfOneServer) {
+  train();
+  const auto reader = connect({servers[0]->endpoint() + "+" + servers[1]->endpoint(), servers[1]->endpoint()});
+  ASSERT_OK(reader);
+  expect_trained(**reader);
+  ASSERT_OK(servers[0]->stop());
+  servers[0].reset();
+  std::vector<float> rows(20);
+  const Status refused = (*reader)->pull_rows(0, std::vector<uint64_t>{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}, rows);
+  EXPECT_THAT(refused.message(), HasSubstr("answers as server 1 now, and did as server 0 before"));
+}
+
 TEST_F(RowReaderTest, RefusesListsThatDoNotFit) {
   EXPECT_THAT(connect({servers[0]->endpoint()}).status().message(),
               HasSubstr("none of the 1 endpoints has the rows of server 1"));

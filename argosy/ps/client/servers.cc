@@ -199,8 +199,8 @@ Servers::Servers(Channels channels, Channels heartbeats, const ServersOptions& o
   }
 }
 
-void Servers::met(int server, uint64_t epoch) {
-  for (PairChannel* pair : pairs_[static_cast<size_t>(server)]) pair->met(epoch);
+void Servers::met(int server, const wire::Caller& who) {
+  for (PairChannel* pair : pairs_[static_cast<size_t>(server)]) pair->met(who);
 }
 
 void Servers::look() {

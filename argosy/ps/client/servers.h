@@ -15,6 +15,9 @@
 namespace argosy::ps {
 
 class PairChannel;
+namespace wire {
+class Caller;
+}
 
 // A message for one server.
 struct ServerCall {
@@ -60,8 +63,8 @@ class Servers {
   Result<std::vector<rpc::Received>> call_to_compare(std::vector<ServerCall> calls, Deadline held_until);
 
   // ---- Servers with two processes (replicas=1); nothing for others.
-  // The process that is spoken to is the primary of this epoch.
-  void met(int server, uint64_t epoch);
+  // The process that is spoken to is the primary of this caller's epoch.
+  void met(int server, const wire::Caller& who);
   // To be called a few times per second: finds out about primaries that answer nothing any more.
   void look();
 

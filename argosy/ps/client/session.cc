@@ -144,7 +144,7 @@ void Session::met(int server, uint64_t epoch) {
   uint64_t before = known;
   while (before < epoch && !known.compare_exchange_weak(before, epoch)) {
   }
-  if (epoch != 0) servers_->met(server, epoch);
+  if (epoch != 0) servers_->met(server, caller(server));
 }
 
 bool Session::had(int server, BatchId batch) const {

@@ -102,8 +102,8 @@ void SnapshotCalls::cancel_operation(uint64_t id, uint64_t attempt) {
   (void)session_.servers().call(session_.to_all(wire::CANCEL_OPERATION, request), Deadline::after_seconds(kCancelSeconds));
 }
 
-Result<std::vector<SnapshotPart>> SnapshotCalls::save_snapshot(const std::string& folder, SnapshotKind kind,
-                                                               std::string_view extra, uint64_t number) {
+Result<std::vector<ServerSnapshotPart>> SnapshotCalls::save_snapshot(const std::string& folder, SnapshotKind kind,
+                                                                     std::string_view extra, uint64_t number) {
   wire::SaveSnapshotRequest request;
   request.set_folder(folder);
   request.set_kind(wire_kind(kind));
@@ -111,7 +111,7 @@ Result<std::vector<SnapshotPart>> SnapshotCalls::save_snapshot(const std::string
   request.set_id(number != 0 ? number : draw_identity());
   const std::string what = fmt::format("saving snapshot '{}'", folder);
   ASSIGN_OR_RETURN(const auto replies, until_done<wire::SaveSnapshotReply>(wire::SAVE_SNAPSHOT, request, session_.all(), what));
-  std::vector<SnapshotPart> parts;
+  std::vector<ServerSnapshotPart> parts;
   for (const wire::SaveSnapshotReply& reply : replies) {
     parts.push_back({.part = reply.part(), .rows = reply.rows(), .bytes = reply.bytes(), .pause_seconds = reply.pause_seconds()});
   }
@@ -121,7 +121,7 @@ Result<std::vector<SnapshotPart>> SnapshotCalls::save_snapshot(const std::string
   return parts;
 }
 
-Result<LoadReport> SnapshotCalls::load_snapshot(const std::string& folder, uint64_t number) {
+Result<SnapshotLoadReport> SnapshotCalls::load_snapshot(const std::string& folder, uint64_t number) {
   wire::LoadSnapshotRequest request;
   request.set_folder(folder);
   request.set_id(number != 0 ? number : draw_identity());
@@ -131,7 +131,7 @@ Result<LoadReport> SnapshotCalls::load_snapshot(const std::string& folder, uint6
   if (!replies.ok() && servers().size() > 1)
     return Status(replies.status().code(), fmt::format("{}; {}", replies.status().message(), where_loaded(request)));
   RETURN_IF_ERROR(replies.status());
-  LoadReport report;
+  SnapshotLoadReport report;
   std::map<std::string, size_t> places;
   for (const wire::LoadSnapshotReply& reply : *replies) {
     report.extra = reply.extra();

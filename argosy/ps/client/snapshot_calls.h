@@ -18,9 +18,9 @@ class SnapshotCalls {
  public:
   explicit SnapshotCalls(Session& session) : session_(session) {}
 
-  Result<std::vector<SnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra,
-                                                  uint64_t number);
-  Result<LoadReport> load_snapshot(const std::string& folder, uint64_t number);
+  Result<std::vector<ServerSnapshotPart>> save_snapshot(const std::string& folder, SnapshotKind kind, std::string_view extra,
+                                                        uint64_t number);
+  Result<SnapshotLoadReport> load_snapshot(const std::string& folder, uint64_t number);
 
  private:
   // Starts the operation on these servers and asks for it until all have done it, telling in the log how far it is; cancels it

@@ -13,12 +13,11 @@
 #include "argosy/ps/client/push_rounder.h"
 #include "argosy/ps/client/row_split.h"
 #include "argosy/ps/client/session.h"
-#include "argosy/ps/spec/ledger.h"
 
 namespace argosy::ps {
 
-// What a client does in every step: pull, push, the two-phase steps of sync mode, the ends of rounds. Cuts each call into one
-// message per server and joins the answers. Client has the contracts.
+// What a client does in every step: pull and push. Cuts each call into one message per server and joins the answers. Client has
+// the contracts.
 //
 // Thread-safe.
 class TrainingCalls {
@@ -29,15 +28,10 @@ class TrainingCalls {
   Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers);
   Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers);
   Status push(const Push& push);
-  Result<PassLoss> leave(uint32_t round, uint32_t steps, const PassReading* reading);
-  Result<Position> position();
-  Result<std::optional<std::vector<StepNorm>>> step_norms(Position step, Deadline deadline);
-  Status apply_step(Position step, std::span<const ClipFactor> factors);
 
   uint64_t pushes() const { return pushes_; }  // messages sent
 
  private:
-  Status leave(uint32_t round, uint32_t steps, const PassReading* reading, std::span<const int> whom, PassLoss& most);
   // The memory of one push or pull on its way; see Pool.
   struct Scratch {
     RowSplit split;

@@ -132,6 +132,8 @@ Status CommunicatorBase::leave_round(const ReadCounters& counters) {
   reading.files = counters.files;
   reading.lines_of_lost = counters.lines_of_lost;
   reading.lines_in_parts = counters.lines_in_parts;
+  reading.holds_back = std::ranges::any_of(spec().tables, [](const TableSpec& t) { return t.wire_format == WireFormat::int8; });
+  reading.begun_again = resumed_round_ == round() ? resumed_ : 0;
   describe_backlog(reading);
   const auto lost = client_.leave(round(), steps_of_round(), &reading);
   RETURN_IF_ERROR(keep(lost.status()));
@@ -173,6 +175,8 @@ Status CommunicatorBase::resume() {
   next_batch_ = batch_id(round(), 0);
   reading_.begin();
   round_changed();
+  resumed_ = resumed_round_ == round() ? resumed_ + 1 : 1;
+  resumed_round_ = round();
   return keep(begin_again());
 }
 

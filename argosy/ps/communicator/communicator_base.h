@@ -116,6 +116,7 @@ class CommunicatorBase : public Communicator {
   RoundReading reading_;
   bool in_round_ = false;  // changed while no trainer thread runs, as are the next
   bool stopped_ = false;
+  uint32_t resumed_ = 0, resumed_round_ = 0;  // how often this process went on in that round after an error
   Status abandoned_;  // the cause; ok: the round was not abandoned, or goes on
 
   Mutex receive_mutex_;

@@ -26,8 +26,9 @@ struct TableValueClip {
 struct CommunicatorOptions {
   // async: at most this many batches become one push.
   int max_merge_var_num = 1;
-  // async: batches of this worker, beyond the one that a thread computes, that its dense parameters may lack: those of other
-  // threads, and those that wait to be sent or received back. A thread that would have more waits.
+  // async: batches of this worker, beyond the one that a thread computes, that the dense parameters received last may lack: those
+  // of other threads, and those that wait to be sent or received back. A thread that would have more waits. What it computes with
+  // has these batches all the same (DenseLookahead), unless batches are merged.
   int send_queue_size = 16;
   // async: dense parameters are received again after this many pushes.
   int min_send_grad_num_before_recv = 1;

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "argosy/ps/communicator/geo_rows.h"
@@ -9,11 +10,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One worker and k batches between exchanges: the servers end with what SGD in one process gives.
+// One worker and k batches between exchanges: the servers end with what the rule gives in one process.
 TEST(GeoCommunicator, OneWorkerEqualsOneProcess) {
-  for (const int servers : {1, 3}) {
-    SCOPED_TRACE(servers);
-    JobSpec spec = training_spec(Mode::geo, 1, "sgd", 0.05);
+  for (const auto& [servers, rule] :
+       {std::pair(1, "sgd"), std::pair(3, "sgd"), std::pair(1, "adam"), std::pair(3, "adagrad"), std::pair(3, "momentum")}) {
+    SCOPED_TRACE(fmt::format("{} servers, {}", servers, rule));
+    JobSpec spec = training_spec(Mode::geo, 1, rule, 0.05);
     for (TableSpec& table : spec.tables) {
       table.schedule = optim::exponential_decay(0.1, 2, 0.7);
       table.regularization = optim::L2Decay{0.01};
@@ -44,10 +46,20 @@ TEST(GeoCommunicator, SendsOncePerKSteps) {
   EXPECT_EQ(test.client->counters().pushes, before + 4 * 2);
 }
 
-TEST(GeoCommunicator, OtherRulesAreRefused) {
+TEST(GeoCommunicator, RulesThatNeedAWholeParameterAreRefused) {
   Cluster cluster(1);
-  EXPECT_THAT(Client::connect(cluster.client(0), training_spec(Mode::geo, 1, "adam")).status().message(),
-              HasSubstr("'adam'; in geo mode a worker trains with sgd only"));
+  EXPECT_THAT(Client::connect(cluster.client(0), training_spec(Mode::geo, 1, "lamb")).status().message(),
+              HasSubstr("'lamb', whose update of an element depends on the others"));
+}
+
+// A server adds differences by no rule, so it keeps no moments.
+TEST(GeoCommunicator, ServersKeepNoStates) {
+  Cluster cluster(1);
+  TestWorker test(cluster.client(0), training_spec(Mode::geo, 1, "adam"), {.geo_k_steps = 1});
+  ASSERT_TRUE(test.status.ok());
+  ASSERT_TRUE(test.train_round(1, 2).ok());
+  std::vector<float> moment(20000);
+  EXPECT_FALSE(test.client->pull_state(kDense, 0, {}, moment).ok());
 }
 
 // Two workers take turns. A worker sends half of what it has changed and keeps the other half; it receives what the other
@@ -220,14 +232,14 @@ TEST(GeoCommunicator, AWorkerThatIsStartedAgainTrainsOnlyWhatAServerLacks) {
 }
 
 TEST(GeoRows, KeepsTheUnsentPart) {
-  GeoRows rows(2);
   const auto rule = *optim::make_rule("sgd");
+  GeoRows rows(2, *rule);
   const optim::Step step = rule->begin_step(1, {});
   const std::vector<uint64_t> keys{5, 6};
   const std::vector<float> first{1, 1, 2, 2};
   rows.insert(keys, first.data());
   const std::vector<float> gradient{-4, -8};
-  rows.train(std::span(keys).first(1), gradient.data(), *rule, step, {}, {});
+  rows.train(std::span(keys).first(1), gradient.data(), step, {}, {});
   std::vector<uint64_t> sent;
   std::vector<float> differences;
   rows.collect(0.25f, sent, differences);

@@ -2,16 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace argosy::ps {
 namespace {
 
 class GeoDenseTest : public testing::Test {
  protected:
-  void SetUp() override { dense_.begin(values_); }
+  void SetUp() override { dense_.begin(values_, *rule_); }
 
   void train(const std::vector<float>& gradient, std::vector<Range> wanted = {{0, 4}},
              const std::optional<optim::Regularization>& regularization = {}) {
-    dense_.train(gradient, wanted, *rule_, rule_->begin_step(1, {}), regularization);
+    dense_.train(gradient, wanted, rule_->begin_step(1, {}), regularization);
   }
   void receive(const std::vector<float>& servers) {
     std::ranges::copy(servers, dense_.received().begin());
@@ -34,6 +36,26 @@ TEST_F(GeoDenseTest, TrainsTheProgramsOwnMemory) {
 TEST_F(GeoDenseTest, TrainsTheWantedPartsOnly) {
   train({1, 1, 1, 1}, {{0, 1}, {3, 4}});
   EXPECT_EQ(values_, (std::vector<float>{0, 2, 3, 3}));
+}
+
+// Adagrad's accumulators follow the wanted parts, and are not among what is sent or received.
+TEST_F(GeoDenseTest, TheRulesStatesAreOfTheirElementsUntilForgotten) {
+  const auto rule = *optim::make_rule("adagrad", {{"epsilon", 0.0f}});
+  dense_.begin(values_, *rule);
+  const auto train = [&](std::vector<Range> wanted) {
+    dense_.train(std::vector<float>{3, 3, 3, 3}, wanted, rule->begin_step(1, {}), {});
+  };
+  train({{0, 2}});
+  EXPECT_EQ(values_, (std::vector<float>{0, 1, 3, 4}));
+  dense_.settle(values_);
+  receive(values_);
+  train({{1, 3}});
+  EXPECT_FLOAT_EQ(values_[1], 1 - 1 / std::sqrt(2.0f)) << "its second step";
+  EXPECT_EQ(values_[2], 2) << "its first";
+  EXPECT_EQ(values_[3], 4);
+  dense_.forget_states();
+  train({{0, 1}});
+  EXPECT_EQ(values_[0], -1);
 }
 
 TEST_F(GeoDenseTest, DecaysByTheValuesOfThePart) {

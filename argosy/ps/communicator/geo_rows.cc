@@ -1,12 +1,20 @@
 #include "argosy/ps/communicator/geo_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
+#include "argosy/optim/initial_states.h"
 
 namespace argosy::ps {
+
+GeoRows::GeoRows(size_t width, const optim::Rule& rule)
+    : width_(width),
+      rule_(rule),
+      initial_states_(optim::initial_element_states(rule, width)),
+      stride_(2 * width + initial_states_.size()) {}
 
 void GeoRows::read(std::span<const uint64_t> keys, float* rows, std::vector<uint32_t>& unknown) {
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -32,10 +40,17 @@ void GeoRows::insert(std::span<const uint64_t> keys, const float* rows) {
     const float* row = rows + i * width_;
     shard.floats.insert(shard.floats.end(), row, row + width_);
     shard.floats.insert(shard.floats.end(), row, row + width_);
+    shard.floats.insert(shard.floats.end(), initial_states_.begin(), initial_states_.end());
   }
 }
 
-void GeoRows::train(std::span<const uint64_t> keys, const float* gradients, const optim::Rule& rule, const optim::Step& step,
+void GeoRows::apply(float* row, const float* gradient, const optim::Step& step) const {
+  std::array<float*, optim::kMaxElementStates> states{};
+  for (size_t k = 0; k < rule_.element_states(); ++k) states[k] = row + (2 + k) * width_;
+  rule_.apply(step, row, gradient, states.data(), width_);
+}
+
+void GeoRows::train(std::span<const uint64_t> keys, const float* gradients, const optim::Step& step,
                     const std::optional<optim::Regularization>& regularization, const std::function<bool(uint64_t key)>& wanted) {
   std::vector<float> regularized(regularization ? width_ : 0);
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -51,7 +66,7 @@ void GeoRows::train(std::span<const uint64_t> keys, const float* gradients, cons
       optim::regularize(*regularization, std::span(row, width_), regularized);
       gradient = regularized.data();
     }
-    rule.apply(step, row, gradient, nullptr, width_);
+    apply(row, gradient, step);
     if (shard.trained[found->second]) continue;
     shard.trained[found->second] = true;
     shard.touched.push_back(found->second);

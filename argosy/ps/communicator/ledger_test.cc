@@ -449,9 +449,36 @@ TEST(Ledger, SaysWhatAGeoWorkerHasGivenUp) {
   for (int pass = 0; pass < 3; ++pass) ASSERT_TRUE(worker->pass(8).ok());
   const auto after_a_kill = worker->client->ledger();
   ASSERT_TRUE(after_a_kill.ok());
-  EXPECT_THAT(after_a_kill->passes.at(2).text(),
-              HasSubstr("geo: what a worker had not sent is given up at its restart (1 restart): unknown"));
+  EXPECT_THAT(
+      after_a_kill->passes.at(2).text(),
+      HasSubstr("what a worker held back (geo: not sent yet; int8: left out by rounding) is given up at its restart (1 restart): "
+                "unknown"));
   EXPECT_THAT(after_a_kill->to_json(), HasSubstr("\"differences_given_up\": \"unknown\""));
+}
+
+// With int8, what rounding leaves out of a gradient waits in the worker for the next one: an error leaves it there, and a process
+// that dies takes it along, which is a choice, and said.
+TEST(Ledger, SaysThatRoundingsRestWasLostWithAProcess) {
+  for (const WireFormat format : {WireFormat::int8, WireFormat::bfloat16}) {
+    SCOPED_TRACE(wire_format_name(format));
+    Cluster cluster(2);
+    JobSpec spec = rows_spec(Mode::async, 1);
+    for (TableSpec& table : spec.tables) table.wire_format = format;
+    auto worker = std::make_unique<RowCounter>(cluster.client(0), spec);
+    ASSERT_TRUE(worker->status.ok()) << worker->status.to_string();
+    ASSERT_FALSE(worker->pass(8, 4).ok());
+    ASSERT_TRUE(worker->pass(8).ok());
+    EXPECT_FALSE(worker->client->ledger()->passes.at(0).unknown_differences()) << "the process went on";
+    ASSERT_FALSE(worker->pass(8, 4).ok());
+    worker->client->fail("was killed");
+    worker = std::make_unique<RowCounter>(cluster.client(0), spec);
+    ASSERT_TRUE(worker->status.ok()) << worker->status.to_string();
+    for (int pass = 0; pass < 2; ++pass) ASSERT_TRUE(worker->pass(8).ok());
+    const auto ledger = worker->client->ledger();
+    ASSERT_TRUE(ledger.ok());
+    EXPECT_EQ(ledger->passes.at(1).unknown_differences(), format == WireFormat::int8);
+    EXPECT_EQ(ledger->total.text().find("int8: left out by rounding") != std::string::npos, format == WireFormat::int8);
+  }
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ inline JobSpec training_spec(Mode mode, int workers, const std::string& rule = "
     table.geo = mode == Mode::geo;
     if (rule == "momentum") table.hyper_parameters = {{"mu", 0.9f}};
   }
-  spec.tables[kRows].initializer = {.kind = Initializer::Kind::uniform, .a = -1, .b = 1, .seed = 3};
+  spec.tables[kRows].initializer = {.kind = RowInitializer::Kind::uniform, .a = -1, .b = 1, .seed = 3};
   return spec;
 }
 

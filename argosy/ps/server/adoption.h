@@ -6,7 +6,7 @@
 
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/server_options.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 
 namespace argosy::ps {
 
@@ -16,7 +16,7 @@ namespace argosy::ps {
 // Thread-safe, but for adopt(), which is called within the turn of changes, or before the server listens.
 class Adoption {
  public:
-  Adoption(const ServerOptions& options, std::string name, ServerLimits& limits, StateSlot& state)
+  Adoption(const ServerOptions& options, std::string name, ServerLimits& limits, StateHolder& state)
       : options_(options), name_(std::move(name)), limits_(limits), state_(state) {}
 
   // Whether who says this, `caller` in messages, belongs to this server: version, job, number of servers and place among them.
@@ -33,7 +33,7 @@ class Adoption {
   const ServerOptions& options_;
   const std::string name_;
   ServerLimits& limits_;
-  StateSlot& state_;
+  StateHolder& state_;
   std::atomic<bool> importing_ = false;
 };
 

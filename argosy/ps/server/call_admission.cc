@@ -10,13 +10,14 @@ State* CallAdmission::admit(const CallPtr& call, const wire::Caller& caller, All
     call->fail(s.with_context("worker {} ({}) and {} do not belong together", caller.worker(), call->request.peer, name_));
     return nullptr;
   }
-  if (replication_ != nullptr) {
+  State* state = state_.get();
+  const bool same_job = state == nullptr || caller.job() == state->job();
+  if (replication_ != nullptr && caller.incarnation() != 0 && same_job) {
     if (const Status s = replication_->check_epoch(caller.epoch()); !s.ok()) {
       call->fail(Status::unavailable("{}", s.message()));  // the other process answers
       return nullptr;
     }
   }
-  State* state = state_.get();
   if (state == nullptr) {
     call->fail(caller.incarnation() == 0 ? Status::failed_precondition(
                                                "{} serves no job yet; workers introduce themselves with Hello first ({} did not)",
@@ -24,7 +25,7 @@ State* CallAdmission::admit(const CallPtr& call, const wire::Caller& caller, All
                                          : forgotten(caller));
     return nullptr;
   }
-  if (caller.job() != state->job()) {
+  if (!same_job) {
     call->fail(Status::failed_precondition("{} serves job '{}'; {} belongs to job '{}'", name_, state->job(), call->request.peer,
                                            caller.job()));
     return nullptr;

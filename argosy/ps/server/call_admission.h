@@ -8,7 +8,7 @@
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/server_run.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 
 namespace argosy::ps {
 
@@ -25,7 +25,7 @@ enum class Allow {
 // Thread-safe, but for set_lossy(), which comes before the server listens.
 class CallAdmission {
  public:
-  CallAdmission(std::string name, Durability durability, const RunGuard& run, Observers& observers, StateSlot& state,
+  CallAdmission(std::string name, Durability durability, const RunGuard& run, Observers& observers, StateHolder& state,
                 ChangeCounts& counts)
       : name_(std::move(name)), durability_(durability), run_(run), observers_(observers), state_(state), counts_(counts) {}
 
@@ -47,7 +47,7 @@ class CallAdmission {
   const Durability durability_;
   const RunGuard& run_;
   Observers& observers_;
-  StateSlot& state_;
+  StateHolder& state_;
   ChangeCounts& counts_;
   Replication* replication_ = nullptr;
   bool lossy_ = false;

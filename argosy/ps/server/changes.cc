@@ -39,7 +39,7 @@ auto caught(const Work& work) -> decltype(work()) {
 
 }  // namespace
 
-Changes::Changes(std::string name, bool settles, StateSlot& state, Parking& parking, Ending& ending)
+Changes::Changes(std::string name, bool settles, StateHolder& state, Parking& parking, Ending& ending)
     : name_(std::move(name)), settles_(settles), state_(state), parking_(parking), ending_(ending) {}
 
 Changes::Inside::Inside(Changes& changes, const CallPtr& call) : changes_(changes) {
@@ -99,7 +99,9 @@ Status Changes::keep_record(const Record& record) {
     training_ = true;
   }
   if (journal_ == nullptr || ARGOSY_PLANTED_EVERY("ack_before_log", 5)) return {};
-  return journal_->append(record);
+  Status kept = journal_->append(record);
+  if (!kept.ok()) ++counts_.refused_by_log;
+  return kept;
 }
 
 void Changes::change(const CallPtr& call, const Answer& answer) {

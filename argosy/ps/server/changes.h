@@ -12,7 +12,7 @@
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_journal.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 #include "argosy/ps/server/turn.h"
 
 namespace argosy::ps {
@@ -21,6 +21,7 @@ namespace argosy::ps {
 struct ChangeCounts {
   std::atomic<uint64_t> changes = 0;
   std::atomic<uint64_t> duplicates = 0;
+  std::atomic<uint64_t> refused_by_log = 0;  // tries that were not acknowledged: the log's disk is full, or hangs
   std::atomic<uint64_t> news = 0;  // what a server without a log must not lose: new incarnations, first values
 };
 
@@ -37,7 +38,7 @@ class Changes {
   using Verdict = State::Verdict;
 
   // `name`: of the server. `settles`: on_worker_loss is shrink, so that pushes of lost workers may have to be settled.
-  Changes(std::string name, bool settles, StateSlot& state, Parking& parking, Ending& ending);
+  Changes(std::string name, bool settles, StateHolder& state, Parking& parking, Ending& ending);
 
   void set_journal(std::unique_ptr<Journal> journal) { journal_ = std::move(journal); }
   Journal* journal() const { return journal_.get(); }  // null: there is none
@@ -119,7 +120,7 @@ class Changes {
 
   const std::string name_;
   const bool settles_;
-  StateSlot& state_;
+  StateHolder& state_;
   Parking& parking_;
   Ending& ending_;
   Gate gate_;

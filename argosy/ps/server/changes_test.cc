@@ -31,7 +31,7 @@ class ChangesTest : public ::testing::Test {
 
   ServerOptions options;
   ServerLimits limits{options};
-  StateSlot state;
+  StateHolder state;
   Ending ending{"server 0"};
   Parking parking{1, [](const CallPtr&) {}, limits.parked_calls, limits.parked_bytes};
   Changes changes{"server 0", false, state, parking, ending};

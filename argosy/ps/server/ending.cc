@@ -16,7 +16,7 @@ Status Ending::fatal(const Status& status) {
     MutexLock lock(mutex_);
     if (fatal_.ok()) fatal_ = status;
   }
-  notice(LogLevel::error, "cannot go on: {}", status.message());
+  if (status.code() != Code::aborted) notice(LogLevel::error, "cannot go on: {}", status.message());
   refusing_ = true;
   changed_.notify_all();
   return Status::unavailable("{} cannot go on and has to be started again: {}", name_, status.message());

@@ -18,7 +18,8 @@ class Ending {
 
   // There is nothing to wait for any more.
   void end();
-  // The process cannot go on; the first reason counts. Returns what callers are told. From now on it answers nobody.
+  // The process cannot go on; the first reason counts. Returns what callers are told. From now on it answers nobody. `aborted` is
+  // no failure: another server takes this one's place in the process, which says so.
   Status fatal(const Status& status);
   // Answers nobody from now on. False: that was so before.
   bool stop();

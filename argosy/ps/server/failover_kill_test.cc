@@ -32,11 +32,14 @@ class FailoverKillTest : public ::testing::Test {
     }
   }
   void SetUp() override {
-    auto arbiter = Arbiter::start(
-        {.servers = {process(0).endpoint()}, .followers = {process(1).endpoint()}, .tell = [this](const std::string& line) {
-           const MutexLock lock(mutex_);
-           said_ += line + "\n";
-         }});
+    auto arbiter = Arbiter::start({.servers = {process(0).endpoint()},
+                                   .followers = {process(1).endpoint()},
+                                   .job = "test",
+                                   .run = kRun,
+                                   .tell = [this](const std::string& line) {
+                                     const MutexLock lock(mutex_);
+                                     said_ += line + "\n";
+                                   }});
     ASSERT_TRUE(arbiter.ok()) << arbiter.status().message();
     arbiter_ = std::move(*arbiter);
     auto a = start(0), b = start(1);  // the follower lets itself be seen when its primary has a job

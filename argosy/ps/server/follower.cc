@@ -2,6 +2,7 @@
 
 #include "argosy/base/log.h"
 #include "argosy/base/notice.h"
+#include "argosy/ps/server/rounded_record.h"
 #include "argosy/ps/server/server_journal.h"
 #include "argosy/ps/server/snapshot_copy.h"
 #include "argosy/ps/state/state_snapshot.h"
@@ -42,10 +43,12 @@ Follower::Follower(const Uses& uses, std::unique_ptr<PrimaryLink> primary, std::
       parking_(uses.parking),
       ending_(uses.ending),
       replica_log_(uses.replica_log),
+      format_(uses.format),
       link_(std::move(primary)),
       primary_(link_->peer()),
       directory_(std::move(directory)),
-      stream_(primary_) {}
+      rounded_spec_(in_wire_format(link_->info().spec, format_)),
+      stream_(primary_, format_ != WireFormat::float32) {}
 
 void Follower::start() {
   set_waiting("its first records");
@@ -143,6 +146,8 @@ void Follower::ask_for_more() {
     request.set_last_position(stream_.last_position());
     request.set_last_checksum(stream_.last_checksum());
   }
+  request.set_wire_format(static_cast<wire::TableSpec::WireFormat>(format_));
+  if (replica_log_ == nullptr) request.set_log(log_);
   if (replica_log_ != nullptr) replica_log_->ask(request);
   link_->begin(wire::FOLLOW, request, Deadline::after_seconds(all_ && replica_log_ == nullptr ? kFollowSeconds : kAtOnceSeconds));
   asked_ = true;
@@ -158,6 +163,7 @@ Status Follower::read_more() {
   if (asked_to_wait_ && reply.status().code() == Code::deadline_exceeded && replica_log_ == nullptr) return {};
   if (!reply.ok()) return reply.status();
   verified_ = true;
+  log_ = reply->log();
   snapshot_first_ = reply->snapshot_first();
   if (replica_log_ != nullptr) RETURN_IF_ERROR(replica_log_->heard(*reply));
   if (!snapshot_first_) {
@@ -199,19 +205,26 @@ Status Follower::apply(const LogStream::One& one) {
   const auto record = decode_record(one.bytes);
   if (!record.ok()) return record.status().with_context("the record at position {} of the log of {}", one.position, primary_);
   if (record->method == wire::SET_ASIDE) return {};
+  if (!one.packed) return apply_record(one, *record);
+  const auto plain = plain_record(rounded_spec_, *record);
+  if (!plain.ok()) return plain.status().with_context("the record at position {} of the log of {}", one.position, primary_);
+  return apply_record(one, {wire::PUSH, record->seconds, plain->header, plain->bytes(), plain->payload});
+}
+
+Status Follower::apply_record(const LogStream::One& one, const Record& record) {
   if (state_.load() == nullptr) RETURN_IF_ERROR(make_state());
-  if (record->method == wire::IMPORT && state_.load()->importing()) {
-    ASSIGN_OR_RETURN(const auto import, parse<wire::ImportRecord>(*record));
+  if (record.method == wire::IMPORT && state_.load()->importing()) {
+    ASSIGN_OR_RETURN(const auto import, parse<wire::ImportRecord>(record));
     // The server was killed while it got its first values, and has begun again with empty tables.
     if (!import.finished()) {
       snapshot_first_ = true;
       return Status::unavailable("{} begins again with its first values", primary_);
     }
   }
-  const Status applied = state_.load()->apply(*record);
+  const Status applied = state_.load()->apply(record);
   if (applied.ok()) return {};
   return Status::internal("the record at position {} of the log of {} ({}) cannot be applied: {}", one.position, primary_,
-                          describe(*record),
+                          describe(record),
                           applied.message());  // whatever the reason: what follows must not be applied without it
 }
 
@@ -295,6 +308,7 @@ wire::StatsReply::Following Follower::report() const {
   report.set_lag_seconds(equal_ ? 0 : since_equal_.seconds());
   report.set_waits_for(waits_for_);
   report.set_snapshots(snapshots_);
+  if (format_ != WireFormat::float32) report.set_wire_format(std::string(wire_format_name(format_)));
   return report;
 }
 

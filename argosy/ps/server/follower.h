@@ -17,7 +17,7 @@
 #include "argosy/ps/server/log_stream.h"
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/primary_link.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 #include "argosy/table/snapshot.h"
 
 namespace argosy::ps {
@@ -42,7 +42,8 @@ class ReplicaLog {
 // the server which is followed: it is in the slot once it has caught up for the first time.
 //
 // A server that is away is waited for; when it is back the follower goes on where it was. What is not the next piece of the same
-// log (LogStream), or cannot be applied, ends the process (Ending::fatal): started again it begins from what the server has.
+// log (LogStream), or cannot be applied, ends the process (Ending::fatal): started again it begins from what the server has. So
+// does `aborted`, where the other process of a server with two has become the primary: its log is another one.
 //
 // Owns: the thread "ps-follow", the way to the server, the state until it is in the slot. Thread-safe.
 class Follower {
@@ -50,10 +51,11 @@ class Follower {
   // What it is given; all of it outlives this.
   struct Uses {
     const Adoption& adoption;
-    StateSlot& state;
+    StateHolder& state;
     Parking& parking;
     Ending& ending;
     ReplicaLog* replica_log = nullptr;  // null: it only reads
+    WireFormat format = WireFormat::float32;  // that gradients are to come in. REQUIRES: float32 where there is a replica_log
   };
   // `directory`: for copies of snapshots. REQUIRES: primary->find() was ok.
   Follower(const Uses& uses, std::unique_ptr<PrimaryLink> primary, std::filesystem::path directory);
@@ -81,6 +83,7 @@ class Follower {
   Status apply_all(std::span<const LogStream::One> records);
   Status make_state();
   Status apply(const LogStream::One& one);
+  Status apply_record(const LogStream::One& one, const Record& record);
   void note_progress(uint64_t primary_version);
   void set_waiting(const std::string& for_what);
   void pause(double seconds);
@@ -88,18 +91,21 @@ class Follower {
   void read_metrics(observe::Readings& readings) const;
 
   const Adoption& adoption_;
-  StateSlot& slot_;
+  StateHolder& slot_;
   Parking& parking_;
   Ending& ending_;
   ReplicaLog* const replica_log_;
+  const WireFormat format_;
   const std::unique_ptr<PrimaryLink> link_;
   const std::string primary_;
   const std::filesystem::path directory_;
+  const JobSpec rounded_spec_;  // the job's, with tables in that format
 
   // Of the thread.
   LogStream stream_;
   std::unique_ptr<State> made_;  // until it is in the slot
   bool greeted_ = true;          // by find()
+  uint64_t log_ = 0;             // whose log it is, of a server with two processes; 0: of one, or not heard yet
   bool verified_ = false;        // the server has the last record that this one has, as far as this connection goes
   bool snapshot_first_ = false;
   bool all_ = false;             // it has all that the server had when it answered last

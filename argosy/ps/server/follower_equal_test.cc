@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "argosy/base/error.h"
 #include "argosy/base/random.h"
 #include "argosy/ps/server/follower_scratch.h"
 
@@ -85,6 +86,64 @@ TEST(FollowerEqual, EqualsTheServerAfterARandomAsyncJobWithKillsOfBothSides) {
   disturbed_job(Mode::async, std::random_device{}());
 }
 TEST(FollowerEqual, EqualsTheServerAfterARandomSyncJobWithKillsOfBothSides) { disturbed_job(Mode::sync, std::random_device{}()); }
+
+// A follower with rounded gradients: what a push says is rounded, and nothing else: the same records, versions, keys and counts.
+class RoundedFollower : public ::testing::Test {
+ protected:
+  void push(uint32_t batch, const std::vector<float>& values) {
+    ASSERT_OK(worker.push({batch_id(0, batch)}, {{0, {1, 2, 3}, values}}, {{1, {values[0], 1, 2, 3}}}));
+  }
+  std::vector<float> rows(Copy& copy) {
+    Worker reader = copy.reader(spec);
+    throw_if_error(reader.observe().status());
+    return value_or_throw(reader.pull_rows(0, {1, 2, 3}));
+  }
+  Folder folder;
+  Primary primary{primary_options(folder)};
+  const JobSpec spec = job(Mode::async, 1, {counting_rows("rows", 64), counting_dense()});
+  Worker worker{link_to(primary), spec, 0, 5};
+};
+
+TEST_F(RoundedFollower, EqualsTheServerWhereTheFormatHasRoomForTheGradients) {
+  uint64_t logged = 0, sent = 0;
+  primary.set_forge([&](wire::FollowReply& reply) {
+    for (const auto& one : reply.records()) {
+      logged += one.bytes();
+      sent += one.packed_bytes() == 0 ? one.bytes() : one.packed_bytes();
+    }
+  });
+  ASSERT_OK(worker.hello());
+  ASSERT_OK(worker.init_dense(1, {1, 2, 3, 4}));
+  Copy copy(primary, 10, WireFormat::bfloat16);
+  for (uint32_t batch = 0; batch < 40; ++batch) push(batch, std::vector<float>(3 * 64, static_cast<float>(batch)));
+  ASSERT_OK(shrink(worker, 41));
+  ASSERT_TRUE(copy.caught_up(primary.state())) << copy.death();
+  primary.restart();
+  ASSERT_OK(worker.hello());
+  push(40, std::vector<float>(3 * 64, 0.5f));
+  ASSERT_TRUE(copy.caught_up(primary.state())) << copy.death();
+  EXPECT_EQ(locked_bytes(*copy.core->state()), locked_bytes(primary.state()));
+  primary.set_forge(nullptr);
+  EXPECT_LT(sent, logged * 0.65) << "of " << logged << " bytes";
+}
+
+TEST_F(RoundedFollower, IsOffByNoMoreThanTheRounding) {
+  ASSERT_OK(worker.hello());
+  ASSERT_OK(worker.init_dense(1, {1, 2, 3, 4}));
+  Copy exact(primary), rounded(primary, 10, WireFormat::int8);
+  Random random(7);
+  constexpr uint32_t kPushes = 30;
+  for (uint32_t batch = 0; batch < kPushes; ++batch) {
+    std::vector<float> values;
+    for (int i = 0; i < 3 * 64; ++i) values.push_back(static_cast<float>(random.below(1000)) / 1000);
+    push(batch, values);
+  }
+  ASSERT_TRUE(exact.caught_up(primary.state()) && rounded.caught_up(primary.state())) << rounded.death();
+  EXPECT_EQ(rounded.core->state()->version(), primary.state().version());
+  EXPECT_EQ(locked_bytes(*exact.core->state()), locked_bytes(primary.state()));
+  EXPECT_NE(locked_bytes(*rounded.core->state()), locked_bytes(primary.state()));
+  EXPECT_THAT(rows(rounded), testing::Pointwise(testing::FloatNear(kPushes * 0.5f / 127 * 1.01f), rows(exact)));
+}
 
 // What a load puts into the tables is not in the log.
 TEST(FollowerEqual, TakesTheSnapshotOfALoad) {

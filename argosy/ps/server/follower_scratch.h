@@ -55,26 +55,37 @@ class Primary {
         [this](rpc::Request request, rpc::Reply reply) { handle(std::move(request), std::move(reply)); },
         {.threads = 2, .name = "the-primary:1"});
   }
-  // What is done to answers to Follow on their way.
-  std::function<void(wire::FollowReply&)> forge;
+  // What is done to answers to Follow on their way, one after the other; null: nothing, and nothing is being done any more.
+  void set_forge(std::function<void(wire::FollowReply&)> forge) {
+    const MutexLock lock(forge_->mutex);
+    forge_->forge = std::move(forge);
+  }
 
  private:
+  struct Forge {
+    Mutex mutex;
+    std::function<void(wire::FollowReply&)> forge ARGOSY_GUARDED_BY(mutex);
+    void change(wire::FollowReply& reply) {
+      const MutexLock lock(mutex);
+      if (forge) forge(reply);
+    }
+  };
   // Changes an answer.
   class Forger final : public rpc::ReplySink {
    public:
-    Forger(rpc::Reply to, const std::function<void(wire::FollowReply&)>& forge) : to_(std::move(to)), forge_(forge) {}
+    Forger(rpc::Reply to, std::shared_ptr<Forge> forge) : to_(std::move(to)), forge_(std::move(forge)) {}
     void finish(Status status, std::string header, std::vector<rpc::Slice> payload) override {
       if (!status.ok()) return to_.fail(std::move(status));
       wire::FollowReply reply;
       EXPECT_TRUE(reply.ParseFromString(header));
-      forge_(reply);
+      forge_->change(reply);
       to_.send(reply.SerializeAsString(), std::move(payload));
     }
     bool cancelled() const override { return to_.cancelled(); }
 
    private:
     rpc::Reply to_;
-    const std::function<void(wire::FollowReply&)>& forge_;
+    const std::shared_ptr<Forge> forge_;
   };
 
   void handle(rpc::Request request, rpc::Reply reply) {
@@ -84,25 +95,25 @@ class Primary {
       core = core_;
     }
     if (core == nullptr) return reply.fail(Status::unavailable("nobody listens"));
-    if (forge && request.method == wire::FOLLOW) {
-      reply = rpc::Reply(std::make_shared<Forger>(std::move(reply), forge));
-    }
+    if (request.method == wire::FOLLOW) reply = rpc::Reply(std::make_shared<Forger>(std::move(reply), forge_));
     core->handle(std::move(request), std::move(reply));
   }
 
   const ServerOptions options_;
+  const std::shared_ptr<Forge> forge_ = std::make_shared<Forge>();
   Mutex mutex_;
   std::shared_ptr<Core> core_ ARGOSY_GUARDED_BY(mutex_);
 };
 
 class Copy {
  public:
-  explicit Copy(Primary& primary, double seconds = 10) {
+  explicit Copy(Primary& primary, double seconds = 10, WireFormat format = WireFormat::float32) {
     auto link = std::make_unique<PrimaryLink>(primary.connect(), "");
     found = link->find(seconds);
     if (!found.ok()) return;
     ServerOptions options = InProcess::options();
     options.follow = "the-primary:1";
+    options.follow_format = format;
     options.directory = folder_.path();
     options.server = link->info().server;
     options.servers = link->info().servers;

@@ -5,6 +5,7 @@
 
 #include <future>
 
+#include "argosy/observe/health.h"
 #include "argosy/ps/server/follower_scratch.h"
 
 namespace argosy::ps {
@@ -62,6 +63,19 @@ TEST(Follower, IsReadyAtOnceWhereTheServerIsIdle) {
   ASSERT_TRUE(copy.caught_up(primary.state()));
   EXPECT_LT(watch.seconds(), 3);
   EXPECT_EQ(copy.reader(small_job()).observe()->server().substr(0, 8), "follower");
+}
+
+// No worker will ever tell it what the job is.
+TEST(Follower, IsNotReadyBeforeItHasCaughtUpAndSaysWhatItWaitsFor) {
+  Folder folder;
+  Primary primary(primary_options(folder));
+  Worker worker(link_to(primary), small_job(), 0, 5);
+  ASSERT_OK(worker.hello());
+  primary.set_forge([](wire::FollowReply& reply) { reply.set_all(false); });
+  Copy copy(primary);
+  ASSERT_OK(copy.found);
+  EXPECT_THAT(observe::Health::process().problems(observe::Health::Kind::ready),
+              HasSubstr("has not caught up with the-primary:1 yet; it waits for "));
 }
 
 TEST(Follower, WaitsForAServerThatHasNoJobYet) {
@@ -194,7 +208,7 @@ TEST(Follower, EndsWithTheNameOfWhatIsWrongInTheStream) {
     if (forging && reply.records_size() > 0) reply.mutable_records(0)->set_after(reply.records(0).after() + 8);
   };
   primary.kill();
-  primary.forge = shift;
+  primary.set_forge(shift);
   primary.start();
   forging = true;
   ASSERT_OK(worker.push({batch_id(0, 0)}, {count_at({7})}));

@@ -77,7 +77,7 @@ TEST_F(KeptVersionsTest, AnswerReadsInPlaceOfTheNewestWhichGoesOn) {
 TEST_F(KeptVersionsTest, AreWholeCopies) {
   ServerOptions options = InProcess::options();
   ServerLimits limits(options);
-  StateSlot slot;
+  StateHolder slot;
   const Adoption adoption(options, "test", limits, slot);
   KeptVersions versions(adoption, 1);
   Mutex applying;

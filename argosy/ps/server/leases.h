@@ -10,7 +10,7 @@
 #include "argosy/ps/server/ending.h"
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/server_options.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 
 namespace argosy::ps {
 
@@ -27,7 +27,7 @@ std::string list_workers(const Membership& members, const std::vector<int>& work
 class Leases {
  public:
   // `lost`: what else is due when workers were given up.
-  Leases(const ServerOptions& options, StateSlot& state, Changes& changes, Parking& parking, Ending& ending,
+  Leases(const ServerOptions& options, StateHolder& state, Changes& changes, Parking& parking, Ending& ending,
          std::function<void(State&)> lost)
       : options_(options), state_(state), changes_(changes), parking_(parking), ending_(ending), lost_(std::move(lost)) {}
 
@@ -40,7 +40,7 @@ class Leases {
   void lose(State& state, const std::vector<int>& workers);
 
   const ServerOptions& options_;
-  StateSlot& state_;
+  StateHolder& state_;
   Changes& changes_;
   Parking& parking_;
   Ending& ending_;

@@ -27,7 +27,7 @@ class LeasesTest : public ::testing::Test {
 
   ServerOptions options;
   ServerLimits limits{options};
-  StateSlot state;
+  StateHolder state;
   Ending ending{"server 0"};
   Parking parking{1, [](const CallPtr&) {}, limits.parked_calls, limits.parked_bytes};
   std::optional<Changes> changes;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "argosy/base/identity.h"
 #include "argosy/base/log.h"
+#include "argosy/ps/server/rounded_record.h"
 #include "argosy/ps/server/snapshot_feed.h"
 #include "argosy/table/checksum.h"
 #include "argosy/table/log_format.h"
@@ -34,31 +36,37 @@ LogFeed::LogFeed(const Uses& uses, std::string name)
       limit_(uses.followers),
       answer_(uses.answer),
       replication_(uses.replication),
-      name_(std::move(name)) {}
+      name_(std::move(name)),
+      process_(draw_identity()) {}
 
-bool LogFeed::is_live(const Place& follower) { return SteadyClock::now() - follower.heard < kFollowerSilence; }
+bool LogFeed::is_live(const FollowerPosition& follower) { return SteadyClock::now() - follower.heard < kFollowerSilence; }
 
-Status LogFeed::note(uint64_t number, const std::string& peer, uint64_t from) {
+// A server has one second process: with the next one, those before it are gone, however lately they were heard of.
+Status LogFeed::note(const wire::FollowRequest& request, const std::string& peer) {
+  const uint64_t number = request.caller().incarnation();
   const MutexLock lock(mutex_);
   if (!known_.contains(number)) {
-    std::erase_if(known_, [](const Known::value_type& one) { return !is_live(one.second); });
+    std::erase_if(known_, [&](const Known::value_type& one) {
+      return !is_live(one.second) || (request.replica() != 0 && one.second.replica != 0);
+    });
     limit_.set_now(known_.size());
     if (known_.size() >= limit_.most()) return limit_.refuse(1);
   }
-  Place& place = known_[number];
+  FollowerPosition& place = known_[number];
   place.heard = SteadyClock::now();
   place.peer = peer;
-  place.from = from;
+  place.replica = request.replica();
+  place.from = request.from();
   limit_.set_now(known_.size());
   return {};
 }
 
 // One that begins is sent to a snapshot too, and is not behind.
 void LogFeed::note_snapshot(uint64_t number, bool sent, uint64_t first) {
-  Place now;
+  FollowerPosition now;
   {
     const MutexLock lock(mutex_);
-    Place& place = known_[number];
+    FollowerPosition& place = known_[number];
     std::swap(place.to_snapshot, sent);
     if (sent || !place.to_snapshot || place.from == 0) return;
     now = place;
@@ -126,19 +134,26 @@ bool LogFeed::needs_snapshot(const table::RecordLog& log, const State& state, co
   return newest.ok() && *newest != 0;
 }
 
-Status LogFeed::read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
-                     std::vector<std::byte>& payload) {
-  uint64_t after = from;
-  payload.reserve(std::min(max_bytes, log.end() - std::min(log.end(), from)));
-  const Status status = log.replay(from, [&](uint64_t position, argosy::Bytes bytes) {
-    if (!payload.empty() && payload.size() + bytes.size() > max_bytes) return enough_read();
+Status LogFeed::read(const table::RecordLog& log, const State& state, const wire::FollowRequest& request, uint64_t max_bytes,
+                     wire::FollowReply& reply, std::vector<std::byte>& payload) {
+  const auto format = static_cast<WireFormat>(request.replica() == 0 ? request.wire_format() : 0);
+  uint64_t after = request.from();
+  payload.reserve(std::min(max_bytes, log.end() - std::min(log.end(), after)));
+  const Status status = log.replay(after, [&](uint64_t position, argosy::Bytes bytes) {
+    const auto rounded = round_record(state.spec(), bytes, format);
+    const argosy::Bytes sent = rounded ? argosy::Bytes(*rounded) : bytes;
+    if (!payload.empty() && payload.size() + sent.size() > max_bytes) return enough_read();
     wire::FollowReply::One* one = reply.add_records();
     one->set_position(position);
     one->set_after(after);
     one->set_bytes(bytes.size());
     one->set_checksum(table::checksum_of(bytes));
-    payload.insert(payload.end(), bytes.begin(), bytes.end());
-    payload.resize(payload.size() + table::padding_after(bytes.size()));
+    if (rounded) {
+      one->set_packed_bytes(sent.size());
+      one->set_packed_checksum(table::checksum_of(sent));
+    }
+    payload.insert(payload.end(), sent.begin(), sent.end());
+    payload.resize(payload.size() + table::padding_after(sent.size()));
     after = position + table::record_size(bytes.size());
     reply.set_next(after);
     return Status();
@@ -151,6 +166,14 @@ Status LogFeed::hear_replica(const wire::FollowRequest& request) {
   if (request.replica() == 0) return {};
   if (replication_ != nullptr) return replication_->admit(request);
   return Status::failed_precondition("{} is one process alone (replicas=0); it has no second one that could take over", name_);
+}
+
+// The process that was followed is not the primary any more, and its log has other positions than this one's; it may end with
+// records that nobody has here.
+Status LogFeed::check_log(const wire::FollowRequest& request) const {
+  if (replication_ == nullptr || request.replica() != 0 || request.log() == 0 || request.log() == process_) return {};
+  return Status::aborted("{} is the primary now (epoch {}), and the follower has read another process's log: it begins anew",
+                         name_, replication_->epoch());
 }
 
 void LogFeed::answer_idle(State& state) {
@@ -182,8 +205,11 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
         name_, durability_name(options_.settled_durability())));
   }
   const uint64_t number = request.caller().incarnation();
+  if (!wire::TableSpec::WireFormat_IsValid(request.wire_format()))
+    return call->fail(Status::invalid_argument("{} knows no wire_format {}", name_, static_cast<int>(request.wire_format())));
   if (Status s = hear_replica(request); !s.ok()) return call->fail(s);
-  if (Status s = note(number, call->request.peer, request.from()); !s.ok()) return call->fail(s);
+  if (Status s = check_log(request); !s.ok()) return call->fail(s);
+  if (Status s = note(request, call->request.peer); !s.ok()) return call->fail(s);
   const table::RecordLog& log = journal->log();
   changes_.await_log();  // before the log is looked at: what is appended later wakes this call
   const uint64_t seen = parking_.version(Topic::log);
@@ -197,7 +223,7 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
     if (request.replica() != 0) replication_->kept(request, request.from());
     const uint64_t most = std::clamp<uint64_t>(request.max_bytes(), 1, std::min(kMostFedBytes, answer_.most() / 2));
     const uint64_t end = log.end();
-    const Status status = read(log, request.from(), most, reply, payload);
+    const Status status = read(log, state, request, most, reply, payload);
     // The log may have been cut meanwhile, or a load may have come before records that were just read.
     snapshot = request.from() < log.first() || request.loaded() != state.last_loaded();
     if (!status.ok() && !snapshot) return call->fail(if_cut(status).ok() ? status : if_cut(status));
@@ -218,7 +244,11 @@ void LogFeed::follow(const CallPtr& call, State& state, const wire::FollowReques
   reply.set_snapshot_first(snapshot);
   reply.set_version(state.version());
   reply.set_end(std::max(log.end(), reply.next()));
-  if (request.replica() != 0) replication_->stamp(reply);
+  if (request.replica() != 0) {
+    replication_->stamp(reply);
+  } else if (replication_ != nullptr) {
+    reply.set_log(process_);
+  }
   call->send(outgoing(reply, {rpc::Slice::own(std::move(payload))}));
 }
 

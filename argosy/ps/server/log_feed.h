@@ -48,25 +48,27 @@ class LogFeed {
   void answer_idle(State& state);
 
  private:
-  struct Place {
+  struct FollowerPosition {
     std::string peer;   // where it calls from
+    uint64_t replica = 0;  // it is the other process of this server; 0: it only reads
     uint64_t told = 0;  // the log's end when there was nothing more for it
     uint64_t from = 0;  // where it asked for records last
     bool to_snapshot = false;  // it was sent to a snapshot, and has not been given records since
     SteadyClock::time_point heard;
   };
-  using Known = std::map<uint64_t, Place>;
+  using Known = std::map<uint64_t, FollowerPosition>;
 
-  Status note(uint64_t number, const std::string& peer, uint64_t from);
+  Status note(const wire::FollowRequest& request, const std::string& peer);
   void note_snapshot(uint64_t number, bool sent, uint64_t first);
   void note_told(uint64_t number, uint64_t end);
   Status check_from(const table::RecordLog& log, const wire::FollowRequest& request) const;
   bool needs_snapshot(const table::RecordLog& log, const State& state, const wire::FollowRequest& request) const;
   // The records of one answer, and whether they are all.
-  static Status read(const table::RecordLog& log, uint64_t from, uint64_t max_bytes, wire::FollowReply& reply,
-                     std::vector<std::byte>& payload);
+  static Status read(const table::RecordLog& log, const State& state, const wire::FollowRequest& request, uint64_t max_bytes,
+                     wire::FollowReply& reply, std::vector<std::byte>& payload);
   Status hear_replica(const wire::FollowRequest& request);
-  static bool is_live(const Place& follower);
+  Status check_log(const wire::FollowRequest& request) const;
+  static bool is_live(const FollowerPosition& follower);
 
   const ServerOptions& options_;
   Changes& changes_;
@@ -75,6 +77,7 @@ class LogFeed {
   const Limit& answer_;
   Replication* const replication_;
   const std::string name_;
+  const uint64_t process_;  // whose log it is, where a server has two
   mutable Mutex mutex_;
   ConditionVariable told_;
   Known known_ ARGOSY_GUARDED_BY(mutex_);  // by the observer's number

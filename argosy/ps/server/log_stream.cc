@@ -62,16 +62,21 @@ Result<std::vector<LogStream::One>> LogStream::take(const wire::FollowReply& rep
   std::vector<One> records;
   uint64_t at = 0;
   for (const wire::FollowReply::One& one : reply.records()) {
-    if (one.bytes() + table::padding_after(one.bytes()) > payload.size() - at) {
+    const bool packed = one.packed_bytes() != 0;
+    const uint64_t sent = packed ? one.packed_bytes() : one.bytes();
+    if (packed && !rounded_)
+      return Status::data_loss("{} has sent the record at position {} rounded, and that was not asked for", primary_,
+                               one.position());
+    if (sent > kMostRecord || sent + table::padding_after(sent) > payload.size() - at) {
       return Status::data_loss("{} has sent {} bytes of records, fewer than it says", primary_, payload.size());
     }
-    const argosy::Bytes bytes = payload.subspan(at, one.bytes());
-    if (table::checksum_of(bytes) != one.checksum()) {
+    const argosy::Bytes bytes = payload.subspan(at, sent);
+    if (table::checksum_of(bytes) != (packed ? one.packed_checksum() : one.checksum())) {
       return Status::data_loss("{}: the record at position {} ({} bytes) has changed on its way: its checksum is wrong", primary_,
-                               one.position(), one.bytes());
+                               one.position(), sent);
     }
-    records.push_back({one.position(), bytes});
-    at += one.bytes() + table::padding_after(one.bytes());
+    records.push_back({one.position(), bytes, packed});
+    at += sent + table::padding_after(sent);
   }
   if (at != payload.size()) {
     return Status::data_loss("{} has sent {} bytes of records, and says that there are {}", primary_, payload.size(), at);

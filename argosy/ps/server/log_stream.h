@@ -17,8 +17,8 @@ namespace argosy::ps {
 // Thread-compatible.
 class LogStream {
  public:
-  // `primary`: whose log it is, for messages.
-  explicit LogStream(std::string primary) : primary_(std::move(primary)) {}
+  // `primary`: whose log it is, for messages. `rounded`: packed pushes were asked for.
+  explicit LogStream(std::string primary, bool rounded = false) : primary_(std::move(primary)), rounded_(rounded) {}
 
   // The follower has everything before `position`, from a snapshot; 0: nothing.
   void begin(uint64_t position);
@@ -30,6 +30,7 @@ class LogStream {
   struct One {
     uint64_t position = 0;
     argosy::Bytes bytes;  // over the payload
+    bool packed = false;  // a push that the server has rounded; else the log's record
   };
   // The records of an answer, in their order; the stream has gone on behind them. After an error it is where it was: data_loss.
   Result<std::vector<One>> take(const wire::FollowReply& reply, argosy::Bytes payload);
@@ -39,6 +40,7 @@ class LogStream {
   Status check_positions(const wire::FollowReply& reply) const;
 
   const std::string primary_;
+  const bool rounded_;
   uint64_t next_ = 0;
   uint64_t last_position_ = 0, last_checksum_ = 0;
 };

@@ -139,5 +139,38 @@ TEST_F(LogStreamTest, RefusesBytesThatHaveChanged) {
   EXPECT_FALSE(refusal().empty());
 }
 
+// A push that the server has rounded lies where the log's record would; positions and the last record's checksum stay the log's.
+TEST_F(LogStreamTest, TakesRoundedRecordsWhereTheyWereAskedFor) {
+  const auto round = [&](uint64_t bytes) {
+    answer(0, 0, 2);
+    const std::vector<std::byte> rounded(bytes, std::byte{9});
+    payload.erase(payload.begin(), payload.begin() + kBytes);
+    std::vector<std::byte> filled = rounded;
+    filled.resize(bytes + table::padding_after(bytes));
+    payload.insert(payload.begin(), filled.begin(), filled.end());
+    reply.mutable_records(0)->set_packed_bytes(bytes);
+    reply.mutable_records(0)->set_packed_checksum(table::checksum_of(rounded));
+  };
+  round(13);
+  EXPECT_THAT(refusal(), HasSubstr("rounded, and that was not asked for"));
+  LogStream asked("10.0.0.1:6170", true);
+  const auto records = asked.take(reply, payload);
+  ASSERT_TRUE(records.ok()) << records.status().message();
+  EXPECT_TRUE((*records)[0].packed);
+  EXPECT_EQ((*records)[0].bytes.size(), 13u);
+  EXPECT_FALSE((*records)[1].packed);
+  EXPECT_EQ((*records)[1].bytes[0], std::byte{1});
+  EXPECT_EQ(asked.next(), position(2));
+  EXPECT_EQ(asked.last_checksum(), table::checksum_of(record(1)));
+  for (const uint64_t bytes : {~uint64_t{0}, uint64_t{1} << 41, uint64_t{200}}) {
+    round(13);
+    reply.mutable_records(0)->set_packed_bytes(bytes);
+    EXPECT_THAT(LogStream("a", true).take(reply, payload).status().message(), HasSubstr("fewer than it says"));
+  }
+  round(13);
+  payload[2] ^= std::byte{1};
+  EXPECT_THAT(LogStream("a", true).take(reply, payload).status().message(), HasSubstr("its checksum is wrong"));
+}
+
 }  // namespace
 }  // namespace argosy::ps

@@ -56,7 +56,7 @@ class MethodTableTest : public ::testing::Test {
   Limit limit{"observers", 4, "observers", "stop some"};
   RunGuard run{"", false};
   Observers observers{limit};
-  StateSlot state;
+  StateHolder state;
   Ending ending{"server 0"};
   ChangeCounts counts;
   CallAdmission admission{"server 0", Durability::none, run, observers, state, counts};

@@ -9,7 +9,7 @@
 #include "argosy/ps/server/server_journal.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/server_run.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 #include "argosy/table/snapshot.h"
 
 namespace argosy::ps {
@@ -20,7 +20,7 @@ namespace argosy::ps {
 // Thread-compatible, before the server listens.
 class Recovery {
  public:
-  Recovery(const ServerOptions& options, std::string name, RunGuard& run, Adoption& adoption, StateSlot& state)
+  Recovery(const ServerOptions& options, std::string name, RunGuard& run, Adoption& adoption, StateHolder& state)
       : options_(options), name_(std::move(name)), run_(run), adoption_(adoption), state_(state) {}
 
   // All of it, up to the state. `folder`: of the server; null: tools, which have it locked by themselves.
@@ -52,7 +52,7 @@ class Recovery {
   const std::string name_;
   RunGuard& run_;
   Adoption& adoption_;
-  StateSlot& state_;
+  StateHolder& state_;
   const ServerFolder* folder_ = nullptr;
   std::unique_ptr<Journal> journal_;
   bool restored_ = false, lossy_ = false;

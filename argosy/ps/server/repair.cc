@@ -28,7 +28,7 @@ class LogRepair {
     ASSIGN_OR_RETURN(segments_, table::list_segments(log_));
     RETURN_IF_ERROR(find_server());
     ServerLimits limits(options_);
-    StateSlot state;
+    StateHolder state;
     RunGuard run("", false);
     Adoption adoption(options_, report_.directory.string(), limits, state);
     Recovery recovery(options_, report_.directory.string(), run, adoption, state);
@@ -77,7 +77,7 @@ class LogRepair {
   }
 
   // A server that was told its tables by its own process may have records before the first hello.
-  Status recover_snapshot(Recovery& recovery, Adoption& adoption, const StateSlot& state) {
+  Status recover_snapshot(Recovery& recovery, Adoption& adoption, const StateHolder& state) {
     RETURN_IF_ERROR(recovery.recover_snapshot());
     from_ = recovery.replay_from(segments_.empty() ? 0 : segments_.front().first);
     if (!state && hello_) RETURN_IF_ERROR(adoption.adopt(*hello_, report_.directory.string()));

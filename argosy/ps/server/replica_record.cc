@@ -5,18 +5,14 @@
 #include <system_error>
 
 #include "argosy/base/file.h"
+#include "argosy/base/run_record.h"
 #include "argosy/base/text.h"
 
 namespace argosy::ps {
 namespace fs = std::filesystem;
-namespace {
-
-constexpr const char* kRecordName = "EPOCH";
-
-}  // namespace
 
 Result<std::optional<ReplicaRecord>> read_replica_record(const fs::path& folder) {
-  const fs::path path = folder / kRecordName;
+  const fs::path path = folder / kRoleFile;
   const auto text = read_file(path);
   if (text.status().code() == Code::not_found) return std::optional<ReplicaRecord>();
   if (!text.ok()) return text.status();
@@ -43,7 +39,7 @@ Result<std::optional<ReplicaRecord>> read_replica_record(const fs::path& folder)
 
 Status write_replica_record(const fs::path& folder, const ReplicaRecord& record) {
   RETURN_IF_ERROR(make_folder(folder));
-  return write_file_atomically(folder / kRecordName,
+  return write_file_atomically(folder / kRoleFile,
                                fmt::format("epoch {}\nrole {}\nwhole {}\nlaunch {}\n", record.epoch,
                                            record.primary ? "primary" : "follower", record.whole ? "yes" : "no", record.launch));
 }
@@ -51,10 +47,8 @@ Status write_replica_record(const fs::path& folder, const ReplicaRecord& record)
 Status leave_behind(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder, error)) return {};
-  fs::path left = folder;
-  left += ".left";
-  fs::remove_all(left, error);
-  if (!error) fs::rename(folder, left, error);
+  const fs::path left = unused_name(folder.string() + ".left");
+  fs::rename(folder, left, error);
   if (error) return Status::unavailable("cannot give '{}' the name '{}': {}", folder.string(), left.string(), error.message());
   return {};
 }

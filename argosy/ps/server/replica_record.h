@@ -25,9 +25,9 @@ Result<std::optional<ReplicaRecord>> read_replica_record(const std::filesystem::
 // In one step, and safe from a power cut.
 Status write_replica_record(const std::filesystem::path& folder, const ReplicaRecord& record);
 
-// Gives a folder the name <folder>.left, in place of the one that has it, so that a follower begins with an empty one: what
-// another process than the primary has is worth something only where the primary's folder is lost, and a person looks at it.
-// Nothing where there is none. REQUIRES: the caller has the folder's lock.
+// Gives a folder the name <folder>.left, or with a number behind it where that is taken, so that a follower begins with an empty
+// one: what another process than the primary has is worth something only where the primary's folder is lost, and a person looks
+// at it. Nothing where there is none. REQUIRES: the caller has the folder's lock.
 Status leave_behind(const std::filesystem::path& folder);
 
 }  // namespace argosy::ps

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -37,7 +38,10 @@ inline bool soon(const std::function<bool()>& holds, double seconds = 20) {
 class ReplicaProcess {
  public:
   // The primary of an epoch, with what its directory has.
-  ReplicaProcess(const Folder& folder, const std::string& seat, uint64_t epoch) : options_(options(folder, seat)) {
+  ReplicaProcess(const Folder& folder, const std::string& seat, uint64_t epoch,
+                 std::optional<uint64_t> reply_limit_bytes = std::nullopt)
+      : options_(options(folder, seat)) {
+    options_.reply_limit_bytes = reply_limit_bytes.value_or(options_.reply_limit_bytes);
     auto core = std::make_shared<Core>(options_);
     Status status = core->recover();
     if (status.ok()) status = core->take_role(lead(epoch));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "argosy/base/notice.h"
+#include "argosy/base/plant.h"
 #include "argosy/ps/server/replica_record.h"
 
 namespace argosy::ps {
@@ -16,8 +17,8 @@ uint64_t answer_bytes(const Outgoing& answer) { return answer.header.size() + rp
 
 }  // namespace
 
-Replication::Replication(const ServerOptions& options, std::string name, Changes& changes, Ending& ending)
-    : options_(options), name_(std::move(name)), changes_(changes), ending_(ending) {}
+Replication::Replication(const ServerOptions& options, std::string name, Changes& changes, Ending& ending, Limit& held)
+    : options_(options), name_(std::move(name)), changes_(changes), ending_(ending), limit_(held) {}
 
 uint64_t Replication::log_end() const { return changes_.journal() == nullptr ? 0 : changes_.journal()->log().end(); }
 
@@ -147,7 +148,7 @@ bool Replication::has_lease() const { return phase_ != Phase::whole || SteadyClo
 std::vector<Replication::Held> Replication::take_ready() {
   std::vector<Held> ready;
   while (!held_.empty() && held_.begin()->first <= position_ && has_lease()) {
-    held_bytes_ -= held_.begin()->second.bytes;
+    limit_.give_back(held_.begin()->second.bytes);
     ready.push_back(std::move(held_.begin()->second));
     held_.erase(held_.begin());
   }
@@ -157,7 +158,7 @@ std::vector<Replication::Held> Replication::take_ready() {
 std::vector<Replication::Held> Replication::take_all() {
   std::vector<Held> ready;
   for (auto& [end, held] : std::exchange(held_, {})) ready.push_back(std::move(held));
-  held_bytes_ = 0;
+  limit_.set_now(0);
   return ready;
 }
 
@@ -172,19 +173,18 @@ void Replication::finish_all(std::vector<Held> ready) {
 
 void Replication::pass(rpc::Reply reply, Status status, Outgoing answer) {
   Held held{.reply = std::move(reply), .status = std::move(status), .answer = std::move(answer)};
-  if (!holds_) return finish(std::move(held));
+  if (!holds_ || ARGOSY_PLANTED("answer_before_follower")) return finish(std::move(held));
   const uint64_t end = log_end();
   held.bytes = answer_bytes(held.answer);
   {
     const MutexLock lock(mutex_);
     const bool goes = !holds_ || (end <= position_ && has_lease());
-    const bool room = held_bytes_ + held.bytes <= options_.reply_limit_bytes && !stopped_;
-    if (!goes && room) {
-      held_bytes_ += held.bytes;
+    const Status room = goes ? Status() : stopped_ ? Status::unavailable("it is stopping") : limit_.take(held.bytes);
+    if (!goes && room.ok()) {
       held_.emplace(end, std::move(held));
       return;
     }
-    if (!goes) held.status = Status::unavailable("{} waits for its follower; try again", name_);
+    if (!goes) held.status = Status::unavailable("{} waits for its follower: {}", name_, room.message());
   }
   finish(std::move(held));
 }

@@ -35,8 +35,8 @@ inline constexpr double kReplicaLeaseSeconds = 1;
 // Thread-safe. No lock is held while an answer is sent.
 class Replication final : public AnswerGuard {
  public:
-  // `name`: of the server.
-  Replication(const ServerOptions& options, std::string name, Changes& changes, Ending& ending);
+  // `name`: of the server. `held`: of answers that are kept back.
+  Replication(const ServerOptions& options, std::string name, Changes& changes, Ending& ending, Limit& held);
 
   // ---- From the arbiter, one call at a time. The record is on the disk when they return.
   // This process is the primary from now on, alone. An error: the record could not be written, and nothing has changed.
@@ -85,6 +85,7 @@ class Replication final : public AnswerGuard {
   const std::string name_;
   Changes& changes_;
   Ending& ending_;
+  Limit& limit_;  // set_now() with the lock
   std::atomic<uint64_t> epoch_ = 0;
   std::atomic<bool> holds_ = false;  // closing or whole
 
@@ -98,7 +99,6 @@ class Replication final : public AnswerGuard {
   SteadyClock::time_point lease_end_ ARGOSY_GUARDED_BY(mutex_);
   Stopwatch heard_ ARGOSY_GUARDED_BY(mutex_);
   HeldByEnd held_ ARGOSY_GUARDED_BY(mutex_);
-  uint64_t held_bytes_ ARGOSY_GUARDED_BY(mutex_) = 0;
   bool stopped_ ARGOSY_GUARDED_BY(mutex_) = false;
   observe::Registry::Collection metrics_;
 };

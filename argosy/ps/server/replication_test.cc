@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <numeric>
 
+#include "argosy/base/run_record.h"
 #include "argosy/ps/server/replica_record.h"
 #include "argosy/ps/server/replica_scratch.h"
 
@@ -70,6 +72,35 @@ TEST_F(ReplicationTest, AnAnswerWaitsForTheFollower) {
   EXPECT_EQ(*push(1), wire::DUPLICATE);
 }
 
+// Its log has positions of its own, and may lack what the dead process had not acknowledged: a read-only follower that goes on
+// where it was would have other rows, and not know it.
+TEST_F(ReplicationTest, AReaderOfTheLogIsToldThatAnotherProcessHasAnotherOne) {
+  follow();
+  ASSERT_OK(push(0));
+  const auto ask = [this](ReplicaProcess& process, uint64_t log) -> Result<wire::FollowReply> {
+    Worker reader(process.link(), spec, 0, 99);
+    RETURN_IF_ERROR(reader.observe().status());
+    wire::FollowRequest request;
+    *request.mutable_caller() = reader.caller();
+    request.set_max_bytes(1 << 20);
+    request.set_at_once(true);
+    request.set_log(log);
+    return reader.call<wire::FollowReply>(wire::FOLLOW, request);
+  };
+  const auto first = ask(*a, 0);
+  ASSERT_OK(first);
+  EXPECT_NE(first->log(), 0u);
+  EXPECT_EQ(ask(*a, first->log())->log(), first->log());
+  a->kill();
+  ASSERT_OK(b->core().take_role(lead(2)));
+  const auto refused = ask(*b, first->log());
+  EXPECT_EQ(refused.status().code(), Code::aborted);
+  EXPECT_THAT(refused.status().message(), HasSubstr("is the primary now (epoch 2)"));
+  const auto anew = ask(*b, 0);
+  ASSERT_OK(anew);
+  EXPECT_NE(anew->log(), first->log());
+}
+
 TEST_F(ReplicationTest, TheFollowerTakesOverWithTheSameWindows) {
   follow();
   for (uint32_t batch = 0; batch < 20; ++batch) ASSERT_OK(push(batch));
@@ -128,6 +159,23 @@ TEST_F(ReplicationTest, AFollowerThatHasNotCaughtUpDoesNotTakeOver) {
   EXPECT_EQ(b->status().role(), wire::ReplicaStatus::FOLLOWER);
 }
 
+// Its folder says that something was trained there, and nobody may take it for what the server had: the launcher and servers ask
+// is_part_of_run().
+TEST_F(ReplicationTest, AFollowerThatIsKilledWhileItCatchesUpLeavesAPart) {
+  ASSERT_OK(push(0));
+  a->deaf = true;
+  b = std::make_unique<ReplicaProcess>(folder, "b", *a);
+  b->kill();
+  const auto left = folder.path() / "b" / "server-0";
+  EXPECT_GT((*read_run_record(left))->batches, 0u);
+  EXPECT_TRUE(is_part_of_run(left));
+  a->deaf = false;
+  ASSERT_OK(a->core().take_role(lead(2)));
+  follow();
+  EXPECT_FALSE(is_part_of_run(left));
+  EXPECT_TRUE(is_part_of_run(left.string() + ".left"));
+}
+
 // A process that was stopped for a while, and does not know that another one has taken over.
 TEST_F(ReplicationTest, ThePrimaryOfAnEarlierEpochIsFencedByWhoHasMetALaterOne) {
   wire::StatsRequest request;
@@ -136,6 +184,24 @@ TEST_F(ReplicationTest, ThePrimaryOfAnEarlierEpochIsFencedByWhoHasMetALaterOne) 
   const auto answer = worker->call<wire::StatsReply>(wire::STATS, request);
   EXPECT_EQ(answer.status().code(), Code::unavailable);
   EXPECT_THAT(a->death(), HasSubstr("is fenced: epoch 2 has begun"));
+}
+
+// Who has not said Hello, or is of another job, ends no server by saying a number.
+TEST_F(ReplicationTest, NobodyIsFencedByAStranger) {
+  for (const bool another_job : {false, true}) {
+    wire::StatsRequest request;
+    *request.mutable_caller() = worker->caller();
+    request.mutable_caller()->set_epoch(2);
+    if (another_job) {
+      request.mutable_caller()->set_job("another");
+    } else {
+      request.mutable_caller()->set_incarnation(0);
+    }
+    const auto answer = a->connect()->call_and_wait({static_cast<uint16_t>(wire::STATS), request.SerializeAsString(), {}},
+                                                    Deadline::after_seconds(5));
+    EXPECT_EQ(answer.status().code(), another_job ? Code::failed_precondition : Code::unauthenticated);
+    ASSERT_OK(a->core().wait(Deadline::after_seconds(0)).status());
+  }
 }
 
 TEST_F(ReplicationTest, ThePrimaryOfAnEarlierEpochIsFencedByTheArbiter) {
@@ -178,6 +244,41 @@ TEST_F(ReplicationTest, ASecondFollowerWaitsUntilTheFirstIsLeftOut) {
   ASSERT_OK(c->core().take_role(lead(3)));
   go_to(*c);
   EXPECT_EQ(count(7), 1);
+}
+
+// A follower that was killed can be told nothing: the server's end must not wait for it where another one has its place.
+TEST_F(ReplicationTest, TheEndWaitsForTheFollowerThatThereIs) {
+  follow();
+  ASSERT_OK(push(0));
+  b->kill();
+  ASSERT_OK(a->core().take_role(lead(2)));
+  ReplicaProcess c(folder, "c", *a);
+  ASSERT_TRUE(c.becomes_whole());
+  ASSERT_OK(push(1));
+  const Stopwatch since;
+  a->core().tell_followers(Deadline::after_seconds(20));
+  EXPECT_LT(since.seconds(), 10);
+  const uint64_t version = a->core().state()->version();
+  a->kill();  // the follower has everything, and applies it by itself
+  EXPECT_TRUE(soon([&] { return c.core().state()->version() == version; })) << c.core().state()->version() << " of " << version;
+}
+
+// What answers wait for a follower that is away may have so much memory, and a caller is told which limit that is.
+TEST_F(ReplicationTest, AnswersThatAreKeptBackHaveALimit) {
+  a->kill();
+  a = std::make_unique<ReplicaProcess>(folder, "a", uint64_t{2}, 100);
+  go_to(*a);
+  follow();
+  a->deaf = true;
+  std::this_thread::sleep_for(std::chrono::duration<double>(kReplicaLeaseSeconds * 1.1));
+  std::vector<uint64_t> keys(100);
+  std::iota(keys.begin(), keys.end(), 1);
+  EXPECT_EQ(worker->pull_rows(0, {7}, {}, 0.3).status().code(), Code::deadline_exceeded) << "it is kept back";
+  const Status refused = worker->pull_rows(0, keys, {}, 5).status();
+  EXPECT_EQ(refused.code(), Code::unavailable) << "it is tried again";
+  EXPECT_THAT(refused.message(), HasSubstr("waits for its follower: the limit held_answers is reached: 100 bytes"));
+  a->deaf = false;
+  EXPECT_TRUE(soon([&] { return worker->pull_rows(0, {7}, {}, 0.5).ok(); }));
 }
 
 // What a model brings is not in the log: the follower has the snapshot before the load is acknowledged.
@@ -232,6 +333,21 @@ TEST_F(ReplicationTest, WhatAFollowersDirectoryHadIsPutAside) {
   b = std::make_unique<ReplicaProcess>(folder, "b", *a);
   EXPECT_TRUE(b->becomes_whole());
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "b" / "server-0.left" / "log"));
+}
+
+// Each may be what somebody looks for.
+TEST(ReplicaRecordTest, WhatIsLeftBehindReplacesNothing) {
+  const Folder folder;
+  const auto state = folder.path() / "server-0";
+  ASSERT_OK(leave_behind(state));  // there is none
+  for (const uint64_t epoch : {1, 2, 3}) {
+    ASSERT_OK(write_replica_record(state, {.epoch = epoch}));
+    ASSERT_OK(leave_behind(state));
+    EXPECT_FALSE(std::filesystem::exists(state));
+  }
+  EXPECT_EQ((*read_replica_record(state.string() + ".left"))->epoch, 1u);
+  EXPECT_EQ((*read_replica_record(state.string() + ".left-2"))->epoch, 2u);
+  EXPECT_EQ((*read_replica_record(state.string() + ".left-3"))->epoch, 3u);
 }
 
 TEST(ReplicaRecordTest, IsReadAsItWasWritten) {

@@ -6,7 +6,7 @@
 
 #include "argosy/ps/server/server_folder.h"
 #include "argosy/ps/server/server_run.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 
 namespace argosy::ps {
 
@@ -17,7 +17,7 @@ namespace argosy::ps {
 class RunNotes {
  public:
   // `job`: as the server was told; `failed`: says that the record could not be written.
-  RunNotes(std::string job, const RunGuard& run, const StateSlot& state, std::function<void(const Status&)> failed)
+  RunNotes(std::string job, const RunGuard& run, const StateHolder& state, std::function<void(const Status&)> failed)
       : job_(std::move(job)), run_(run), state_(state), failed_(std::move(failed)) {}
 
   void set_folder(std::unique_ptr<ServerFolder> folder) { folder_ = std::move(folder); }
@@ -34,7 +34,7 @@ class RunNotes {
 
   const std::string job_;
   const RunGuard& run_;
-  const StateSlot& state_;
+  const StateHolder& state_;
   const std::function<void(const Status&)> failed_;
   std::unique_ptr<ServerFolder> folder_;
 };

@@ -8,7 +8,9 @@
 
 #include "argosy/base/fd.h"
 #include "argosy/base/file.h"
+#include "argosy/base/log.h"
 #include "argosy/base/port_claim.h"
+#include "argosy/ps/client/connect_server.h"
 #include "argosy/ps/server/primary_link.h"
 #include "argosy/ps/server/replica_seat.h"
 #include "argosy/ps/server/server_core.h"
@@ -21,6 +23,7 @@ namespace argosy::ps {
 namespace {
 
 constexpr double kStopGraceSeconds = 2;
+constexpr double kFindPrimarySeconds = 5;  // before one of two processes looks whether the job has ended
 constexpr double kTellSeconds = 5;  // for followers to read the rest of the log
 constexpr uint64_t kMostMessage = (uint64_t{1} << 31) - 1;
 
@@ -28,7 +31,7 @@ constexpr uint64_t kMostMessage = (uint64_t{1} << 31) - 1;
 Result<std::unique_ptr<PrimaryLink>> find_primary(ServerOptions& options) {
   const rpc::ChannelOptions how{.security = options.security,
                                 .max_message_bytes = std::min(kMostMessage, options.max_message_bytes + (uint64_t{32} << 20))};
-  ASSIGN_OR_RETURN(auto channel, rpc::connect_channel(options.follow, how));
+  ASSIGN_OR_RETURN(auto channel, connect_server(options.follow, how));
   auto primary = std::make_unique<PrimaryLink>(std::move(channel), options.run);
   RETURN_IF_ERROR(primary->find(options.follow_wait_seconds));
   const PrimaryInfo& info = primary->info();
@@ -53,6 +56,32 @@ Result<Fd> open_follower_folder(ServerOptions& options) {
   RETURN_IF_ERROR(make_folder(options.directory));
   return table::lock_log(options.directory);
 }
+
+// One of two processes that was started again when its job had ended: it has nothing to do.
+class EndedServer final : public Server {
+ public:
+  explicit EndedServer(std::string endpoint) : endpoint_(std::move(endpoint)) {}
+
+  const std::string& endpoint() const override { return endpoint_; }
+  int port() const override { return 0; }
+  bool answers() const override { return true; }
+  bool restored() const override { return true; }
+  Result<bool> begin_import() override { return false; }
+  Status end_import() override { return over(); }
+  Status import_dense(size_t, std::optional<size_t>, std::span<const float>) override { return over(); }
+  Status import_rows(size_t, std::optional<size_t>, std::span<const uint64_t>, std::span<const float>) override { return over(); }
+  Result<SnapshotLoadReport> load_snapshot(const std::filesystem::path&, std::span<const std::string>) override { return over(); }
+  rpc::Handler handler() override {
+    return [](rpc::Request, rpc::Reply reply) { reply.fail(over()); };
+  }
+  Result<bool> wait(Deadline) override { return true; }
+  Status stop() override { return {}; }
+
+ private:
+  static Status over() { return Status::failed_precondition("the job of this server has ended"); }
+
+  const std::string endpoint_;
+};
 
 class RunningServer final : public Server {
  public:
@@ -81,12 +110,12 @@ class RunningServer final : public Server {
     RETURN_IF_ERROR(listen());
     ASSIGN_OR_RETURN(const wire::TakeRoleRequest role,
                      seat_->wait_for_role(Deadline::after_seconds(options_.worker_start_seconds)));
+    if (seat_->has_ended()) return {};
     std::unique_ptr<PrimaryLink> primary;
     const bool follows = role.role() == wire::ReplicaStatus::FOLLOWER;
     if (follows) {
-      options_.follow = role.peer();
-      options_.follow_wait_seconds = options_.worker_start_seconds;
-      ASSIGN_OR_RETURN(primary, find_primary(options_));
+      ASSIGN_OR_RETURN(primary, find_primary_while_it_lasts(role.peer()));
+      if (primary == nullptr) return {};
     }
     core_ = std::make_unique<Core>(options_, std::move(primary));
     RETURN_IF_ERROR(follows ? core_->begin_standby() : core_->recover());
@@ -95,6 +124,22 @@ class RunningServer final : public Server {
     seat_->set_core(*core_);
     return {};
   }
+
+  // Null: the job has ended meanwhile, and the primary with it.
+  Result<std::unique_ptr<PrimaryLink>> find_primary_while_it_lasts(const std::string& endpoint) {
+    const Deadline deadline = Deadline::after_seconds(options_.worker_start_seconds);
+    options_.follow = endpoint;
+    options_.follow_wait_seconds = std::min(kFindPrimarySeconds, options_.worker_start_seconds);
+    for (;;) {
+      auto found = find_primary(options_);
+      if (found.ok() || found.status().code() != Code::unavailable || deadline.passed()) return found;
+      if (seat_->has_ended()) return std::unique_ptr<PrimaryLink>();
+    }
+  }
+
+  // The job has ended, and this process is to end with it; it has said so to who told it.
+  bool has_ended() const { return core_ == nullptr; }
+  void stop_listening() { rpc_->stop(Deadline::after_seconds(kStopGraceSeconds)); }
 
   void start_core() {
     core_->start([this] {
@@ -161,12 +206,12 @@ class RunningServer final : public Server {
                  : import_as<wire::ImportRowsRequest>(wire::IMPORT_ROWS, table, own, rows);
   }
 
-  Result<LoadReport> load_snapshot(const std::filesystem::path& folder, std::span<const std::string> only) override {
+  Result<SnapshotLoadReport> load_snapshot(const std::filesystem::path& folder, std::span<const std::string> only) override {
     wire::LoadSnapshotRequest request;
     request.set_folder(folder.string());
     for (const std::string& table : only) request.add_tables(table);
     ASSIGN_OR_RETURN(const wire::LoadSnapshotReply reply, core_->load_snapshot(request));
-    LoadReport report{.tables = {}, .extra = reply.extra()};
+    SnapshotLoadReport report{.tables = {}, .extra = reply.extra()};
     for (const wire::TableReport& table : reply.tables()) report.tables.push_back(from_wire(table));
     return report;
   }
@@ -258,7 +303,10 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   }
   auto server = std::make_unique<RunningServer>(settled, std::move(primary), std::move(folder));
   RETURN_IF_ERROR(server->begin());
-  return std::unique_ptr<Server>(std::move(server));
+  if (!server->has_ended()) return std::unique_ptr<Server>(std::move(server));
+  log_info("server {}: the job ended while this process was started again, and so does it", options.server);
+  server->stop_listening();
+  return std::unique_ptr<Server>(std::make_unique<EndedServer>(server->endpoint()));
 }
 
 }  // namespace argosy::ps

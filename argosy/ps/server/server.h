@@ -50,7 +50,7 @@ class Server {
                              std::span<const float> values) = 0;
 
   // The same by a snapshot, which any number of servers wrote: of the tables in `only`, or of all where it is empty.
-  virtual Result<LoadReport> load_snapshot(const std::filesystem::path& folder, std::span<const std::string> only) = 0;
+  virtual Result<SnapshotLoadReport> load_snapshot(const std::filesystem::path& folder, std::span<const std::string> only) = 0;
 
   // What answers requests, for channels within the process. Valid until stop().
   virtual rpc::Handler handler() = 0;

@@ -31,7 +31,8 @@ Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
           std::max(2, available_cores()), [this](const CallPtr& call) { methods_.dispatch(call); }, limits_.parked_calls,
           limits_.parked_bytes),
       changes_(name_, options.on_worker_loss == OnWorkerLoss::shrink, state_, parking_, ending_),
-      replication_(options.replica ? std::make_unique<Replication>(options_, name_, changes_, ending_) : nullptr),
+      replication_(options.replica ? std::make_unique<Replication>(options_, name_, changes_, ending_, limits_.held_answers)
+                                   : nullptr),
       admission_(name_, options.settled_durability(), run_, observers_, state_, changes_.counts()),
       notes_(options.job, run_, state_, [this](const Status& status) { changes_.report_log_error(status); }),
       snapshot_host_(state_, changes_, parking_, [this] { notes_.note(false); }),
@@ -68,15 +69,17 @@ Core::Core(const ServerOptions& options, std::unique_ptr<PrimaryLink> primary)
                          name_, boot_)
                    : nullptr),
       stands_by_(standby_ != nullptr),
-      follower_(primary == nullptr ? nullptr
-                                   : std::make_unique<Follower>(Follower::Uses{.adoption = adoption_,
-                                                                               .state = state_,
-                                                                               .parking = parking_,
-                                                                               .ending = ending_,
-                                                                               .replica_log = standby_.get()},
-                                                                std::move(primary),
-                                                                options.directory.empty() ? std::filesystem::temp_directory_path()
-                                                                                          : options.directory)) {
+      follower_(primary == nullptr
+                    ? nullptr
+                    : std::make_unique<Follower>(
+                          Follower::Uses{.adoption = adoption_,
+                                         .state = state_,
+                                         .parking = parking_,
+                                         .ending = ending_,
+                                         .replica_log = standby_.get(),
+                                         .format = standby_ ? WireFormat::float32 : options.follow_format},
+                          std::move(primary),
+                          options.directory.empty() ? std::filesystem::temp_directory_path() : options.directory)) {
   admission_.set_replication(replication_.get());
   if (standby_ != nullptr) add_standby_methods();
   if (follower_ == nullptr || standby_ != nullptr) {
@@ -191,7 +194,13 @@ void Core::add_tasks() {
 
 void Core::start(std::function<rpc::RpcServerCounters()> counters) {
   stats_.set_counters(counters);
-  metrics_.start(std::move(counters));
+  std::function<std::string()> waits_for;
+  if (follower_ != nullptr) {
+    waits_for = [this] {
+      return fmt::format("has not caught up with {} yet; it waits for {}", follower_->primary(), follower_->report().waits_for());
+    };
+  }
+  metrics_.start(std::move(counters), std::move(waits_for));
   periodic_work_.start();
   snapshotter_.start();
   if (follower_ != nullptr) follower_->start();
@@ -275,6 +284,7 @@ Status Core::take_over(std::span<const table::Snapshot> parts, const wire::State
 
 Status Core::recover() {
   if (options_.settled_durability() != Durability::none && !options_.only_recover) {
+    RETURN_IF_ERROR(ServerFolder::check_beside(options_));
     ASSIGN_OR_RETURN(auto opened, ServerFolder::open(options_));
     notes_.set_folder(std::move(opened));
     if (!options_.replica) RETURN_IF_ERROR(check_alone());

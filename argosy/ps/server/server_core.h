@@ -30,7 +30,7 @@
 #include "argosy/ps/server/snapshot_host.h"
 #include "argosy/ps/server/snapshotter.h"
 #include "argosy/ps/server/standby.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 #include "argosy/ps/server/stats_handler.h"
 #include "argosy/ps/server/table_handlers.h"
 #include "argosy/ps/server/training_handlers.h"
@@ -79,6 +79,9 @@ class Core {
   uint64_t count_rows() const { return notes_.count_rows(); }
   State* state() const { return state_.get(); }
   bool restored() const { return restored_; }
+  // The job and the run that this process is of, as far as it knows; empty: nobody has said it yet.
+  std::string job() const { return state_ ? state_->job() : options_.job; }
+  const std::string& run() const { return run_.id(); }
 
   Result<bool> wait(Deadline deadline) { return ending_.wait(deadline); }
   // Returns when followers have been told all that there is, or at the deadline. For a server that ends.
@@ -119,7 +122,7 @@ class Core {
   RunGuard run_;
   ServerLimits limits_;
   Observers observers_{limits_.observers};
-  StateSlot state_;
+  StateHolder state_;
   Ending ending_{name_};
   Parking parking_;
   Changes changes_;

@@ -35,6 +35,29 @@ Result<std::unique_ptr<ServerFolder>> ServerFolder::open(const ServerOptions& op
   return folder;
 }
 
+Status ServerFolder::check_beside(const ServerOptions& options) {
+  const std::filesystem::path& own = options.directory;
+  const std::filesystem::path beside = followers_in(own.parent_path()) / own.filename();
+  ASSIGN_OR_RETURN(const auto follower, read_run_record(beside));
+  if (!follower || follower->batches == 0) return {};
+  if (options.on_old_state == OnOldState::fresh) {
+    if (options.replica) return {};  // its follower begins with an empty folder
+    ASSIGN_OR_RETURN(const Fd unused, lock_server_folder(beside));
+    ASSIGN_OR_RETURN(const auto aside, move_aside(beside, options.run.empty() ? draw_run_id() : options.run));
+    notice("{} is now {}: {}", beside.string(), aside.string(), describe_runs({&*follower, 1}));
+    return {};
+  }
+  ASSIGN_OR_RETURN(const auto here, read_run_record(own));
+  const bool has_run = here && here->batches > 0;
+  const bool part = is_part_of_run(beside);
+  if (here && (options.replica || part)) return {};  // whose folder is newer was asked before; a part never is
+  return Status::failed_precondition("'{}' holds {} {}, the follower's of an earlier launch (replicas=1), and '{}' {}. {}",
+                                     beside.string(), part ? "a part of" : "what may be the newest of",
+                                     describe_runs({&*follower, 1}), own.string(), has_run ? "may have less" : "holds no run",
+                                     part ? "Put back what was there, or begin anew with --fresh"
+                                          : "Go on with replicas=1, or move the one away that is known to be older");
+}
+
 ServerFolder::Choice ServerFolder::choose() const {
   const RunRecord& old = *found_;
   if (same_run_) return Choice::go_on;

@@ -36,6 +36,9 @@ struct RunProgress {
 class ServerFolder {
  public:
   static Result<std::unique_ptr<ServerFolder>> open(const ServerOptions& options);
+  // Before open(), for a process that goes on with its folder alone or as the primary: what the follower of an earlier launch
+  // (replicas=1) has left beside it may be newer, or all that there is, and is refused then. on_old_state=fresh moves it aside.
+  static Status check_beside(const ServerOptions& options);
 
   // The record of the run that this process goes on with.
   const std::optional<RunRecord>& found() const { return found_; }

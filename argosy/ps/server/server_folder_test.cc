@@ -245,6 +245,42 @@ TEST_F(ServerFolders, ServersOfTwoProcessesAreNotDealtOut) {
   ASSERT_OK(reshard(folder_.path(), 2));
 }
 
+// Servers that no launcher of the job has started find it out themselves.
+TEST_F(ServerFolders, WhatAFollowerOfAnEarlierLaunchHasIsNotPassedOver) {
+  train(options("", ""), false);
+  const fs::path own = folder_.path() / "server-0", beside = followers_in(folder_.path()) / "server-0";
+  fs::create_directories(beside.parent_path());
+  fs::copy(own, beside, fs::copy_options::recursive);
+  EXPECT_EQ(row(options("", "")), 1) << "one that had not caught up has no more than the server";
+  ASSERT_OK(write_replica_record(beside, {.epoch = 1, .whole = true}));
+  for (const OnOldState choice : {OnOldState::stop, OnOldState::resume})
+    EXPECT_THAT(refusal(options("", "", choice)), AllOf(HasSubstr("what may be the newest of run "), HasSubstr("may have less")));
+  fs::rename(own, folder_.path() / "moved");  // only the follower's is left
+  for (const OnOldState choice : {OnOldState::stop, OnOldState::resume})
+    EXPECT_THAT(refusal(options("", "", choice)), AllOf(HasSubstr("holds no run"), HasSubstr("Go on with replicas=1")));
+  fs::remove(beside / "EPOCH");
+  EXPECT_THAT(refusal(options("", "", OnOldState::resume)), AllOf(HasSubstr("holds a part of run "), HasSubstr("--fresh")));
+  EXPECT_EQ(row(options("run2", "launch2", OnOldState::fresh)), 0);
+  EXPECT_FALSE(fs::exists(beside));
+  EXPECT_TRUE(fs::exists(beside.string() + ".before-run2"));
+}
+
+// A follower's folder says from its beginning on that something was trained, also where both processes die before anything was.
+TEST_F(ServerFolders, APrimaryThatHasTrainedNothingYetGoesOnBesideItsFollower) {
+  ServerOptions primary = options("run1", "launch1");
+  primary.replica = true;
+  const fs::path beside = followers_in(folder_.path()) / "server-0";
+  ASSERT_OK(write_run_record(primary.directory, {.job = "test", .run = "run1", .launch = "launch1"}));
+  ASSERT_OK(write_run_record(beside, {.job = "test", .run = "run1", .launch = "launch1", .started = "2026-11-19"}));
+  ASSERT_OK(mark_trained(beside));
+  for (const bool whole : {false, true}) {
+    if (whole) ASSERT_OK(write_replica_record(beside, {.epoch = 1, .whole = true}));
+    EXPECT_TRUE(ServerFolder::check_beside(primary).ok()) << ServerFolder::check_beside(primary).message();
+  }
+  fs::remove_all(primary.directory);
+  EXPECT_THAT(ServerFolder::check_beside(primary).message(), HasSubstr("holds no run"));
+}
+
 TEST_F(ServerFolders, ServersThatDoNotHoldTheSameBatchesAreNotDealtOut) {
   train(options("run1", "launch1", OnOldState::stop, 0, 2), false);
   const ServerOptions second = options("run1", "launch1", OnOldState::stop, 1, 2);

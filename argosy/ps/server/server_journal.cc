@@ -22,6 +22,17 @@ static_assert(sizeof(RecordHead) == 16);
 
 size_t padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
+RecordHead head_of(const Record& record) {
+  return {static_cast<uint16_t>(record.method), kRecordVersion, record.seconds, static_cast<uint32_t>(record.header.size()), 0};
+}
+
+// What the record's bytes are, one after the other. REQUIRES: `head` outlives it, as does the record.
+std::array<argosy::Bytes, 4> pieces_of(const Record& record, const RecordHead& head) {
+  static constexpr std::array<std::byte, 8> kZeros = {};
+  return {std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(record.header)),
+          argosy::Bytes(kZeros).first(padded(record.header.size()) - record.header.size()), record.payload};
+}
+
 // Every request of a worker that is logged, but for its hello, has its caller in field 1.
 std::string worker_of(const Record& record) {
   uint64_t worker = 0;
@@ -59,6 +70,13 @@ std::string describe(const Record& record) {
   return name + worker_of(record) + batch;
 }
 
+std::vector<std::byte> encode_record(const Record& record) {
+  std::vector<std::byte> bytes;
+  const RecordHead head = head_of(record);
+  for (const argosy::Bytes piece : pieces_of(record, head)) bytes.insert(bytes.end(), piece.begin(), piece.end());
+  return bytes;
+}
+
 std::string set_aside_record(uint64_t bytes) {
   const RecordHead head{wire::SET_ASIDE, kRecordVersion, 0, 0, 0};
   std::string record(bytes, '\0');
@@ -90,12 +108,8 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& fold
 }
 
 Status Journal::append(const Record& record) {
-  static constexpr std::array<std::byte, 8> zeros = {};
-  const RecordHead head{static_cast<uint16_t>(record.method), kRecordVersion, record.seconds,
-                        static_cast<uint32_t>(record.header.size()), 0};
-  const argosy::Bytes pieces[] = {std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(record.header)),
-                                  argosy::Bytes(zeros).first(padded(record.header.size()) - record.header.size()),
-                                  record.payload};
+  const RecordHead head = head_of(record);
+  const auto pieces = pieces_of(record, head);
   const auto position = log_->append(pieces);
   if (position.ok()) return {};
   if (position.status().code() == Code::failed_precondition) return position.status();

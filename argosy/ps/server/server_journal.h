@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "argosy/ps/state/state.h"
 #include "argosy/table/record_log.h"
@@ -11,6 +12,8 @@ namespace argosy::ps {
 
 // A record's bytes as the log has them, read; nothing is copied.
 Result<Record> decode_record(argosy::Bytes bytes);
+// The bytes that the log has of a record.
+std::vector<std::byte> encode_record(const Record& record);
 // What stands in the log for `bytes` of records that were moved out of it. REQUIRES: bytes is 16 or more.
 std::string set_aside_record(uint64_t bytes);
 // "PUSH of worker 1, batch 17 of round 0": which record is meant, as far as it can be read.

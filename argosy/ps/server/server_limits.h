@@ -17,6 +17,9 @@ struct ServerLimits {
                     "let the receiving workers catch up, or raise unread_mail_limit (ARGOSY_UNREAD_MAIL_LIMIT)"),
         waiting_keys("waiting_keys_limit", options.waiting_keys_limit_bytes, "bytes of keys that are counted and not admitted",
                      "shrink the tables, admit keys sooner, or raise waiting_keys_limit (ARGOSY_WAITING_KEYS_LIMIT)"),
+        held_answers("held_answers", options.reply_limit_bytes,
+                     "bytes of answers that wait for the follower to have what they rest on",
+                     "try again; if it stays so, look at the follower's machine, or raise reply_limit (ARGOSY_REPLY_LIMIT)"),
         answer("max_message_bytes", options.max_message_bytes, "bytes in an answer", "ask for less at a time") {}
 
   Limit parked_calls{"parked_calls", 65536, "calls that wait", "let fewer threads wait at a time"};
@@ -30,11 +33,12 @@ struct ServerLimits {
   Limit exports{"open_exports", 256, "exports of rows", "finish some first; one that is idle ends after a minute"};
   Limit observers{"observers", 256, "observers", "let some stop; one that is silent for 60 s is forgotten when others come"};
   Limit followers{"followers", 16, "followers", "let some stop; one that is silent for 30 s is forgotten when others come"};
+  Limit held_answers;  // replicas=1
   Limit answer;
 
-  std::array<const Limit*, 11> all() const {
+  std::array<const Limit*, 12> all() const {
     return {&parked_calls, &parked_bytes, &unread_mail, &gatherings, &gathering_bytes, &names,
-            &waiting_keys, &exports,      &observers,   &followers,  &answer};
+            &waiting_keys, &exports,      &observers,   &followers,  &held_answers,    &answer};
   }
 };
 

@@ -26,15 +26,16 @@ constexpr std::array<std::pair<float, const char*>, 12> kNormBounds = {{{0.001f,
 
 }  // namespace
 
-void ServerMetrics::start(std::function<rpc::RpcServerCounters()> counters) {
+void ServerMetrics::start(std::function<rpc::RpcServerCounters()> counters, std::function<std::string()> waits_for) {
   counters_ = std::move(counters);
   collection_ = observe::Registry::process().collect([this](observe::Readings& readings) { read(readings); });
   healthy_ = observe::Health::process().add(observe::Health::Kind::healthy, [this] {
     return ending_.is_healthy() ? std::string() : std::string("the server cannot go on; its log says why");
   });
-  ready_ = observe::Health::process().add(observe::Health::Kind::ready, [this] {
+  ready_ = observe::Health::process().add(observe::Health::Kind::ready, [this, waits_for = std::move(waits_for)] {
     if (ending_.is_refusing()) return std::string("the server is ending");
-    return state_ ? std::string() : std::string("no worker has said yet what the job is");
+    if (state_) return std::string();
+    return waits_for ? waits_for() : std::string("no worker has said yet what the job is");
   });
 }
 
@@ -78,6 +79,14 @@ void ServerMetrics::read_storage(observe::Readings& readings) const {
                  journal == nullptr ? 0 : static_cast<double>(journal->log().bytes()), labels_);
   readings.counter("argosy_server_snapshots_total", "Snapshots for recovery that this process has cut.",
                    static_cast<double>(snapshotter_.snapshots()), labels_);
+  readings.counter("argosy_server_snapshot_failures_total",
+                   "Tries to cut a snapshot for recovery that failed; the log says why, and grows.",
+                   static_cast<double>(snapshotter_.failures()), labels_);
+  readings.counter(
+      "argosy_server_log_refused_total",
+      "Changes that the log did not take, because its disk is full or hangs; nothing of them is acknowledged, and who "
+      "sent them tries again.",
+      static_cast<double>(changes_.counts().refused_by_log), labels_);
   if (snapshotter_.snapshots() == 0) return;
   readings.gauge("argosy_server_snapshot_age_seconds", "Since the last snapshot for recovery was cut.",
                  snapshotter_.age_seconds(), labels_);

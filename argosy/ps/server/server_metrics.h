@@ -18,7 +18,7 @@ namespace argosy::ps {
 // Thread-safe. Sees the parts of the server, which outlive it.
 class ServerMetrics {
  public:
-  ServerMetrics(int server, StateSlot& state, Changes& changes, ServerLimits& limits, const Snapshotter& snapshotter,
+  ServerMetrics(int server, StateHolder& state, Changes& changes, ServerLimits& limits, const Snapshotter& snapshotter,
                 const Ending& ending)
       : labels_{{"server", std::to_string(server)}},
         state_(state),
@@ -27,8 +27,9 @@ class ServerMetrics {
         snapshotter_(snapshotter),
         ending_(ending) {}
 
-  // From now on, until stop(). `counters`: those of the port.
-  void start(std::function<rpc::RpcServerCounters()> counters);
+  // From now on, until stop(). `counters`: those of the port. `waits_for`: of a follower, why it does not answer yet where it has
+  // no state to answer from; empty: a server, which waits for a worker.
+  void start(std::function<rpc::RpcServerCounters()> counters, std::function<std::string()> waits_for = {});
   void stop();  // waits for a reading under way; safe to call twice
 
  private:
@@ -42,7 +43,7 @@ class ServerMetrics {
   observe::Labels with(std::string name, std::string value) const;
 
   const observe::Labels labels_;
-  StateSlot& state_;
+  StateHolder& state_;
   Changes& changes_;
   ServerLimits& limits_;
   const Snapshotter& snapshotter_;

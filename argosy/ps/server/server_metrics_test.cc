@@ -53,6 +53,8 @@ TEST(ServerMetrics, SayWhatTheServerHolds) {
     EXPECT_EQ(reading("argosy_server_table_rows_by_norm", "0.001"), 3) << "they are zeros";
     EXPECT_EQ(reading("argosy_server_limit_most", "parked_calls"), 65536);
     EXPECT_EQ(reading("argosy_server_snapshot_age_seconds"), -1) << "none was cut";
+    EXPECT_EQ(reading("argosy_server_snapshot_failures_total"), 0) << "and none has failed";
+    EXPECT_EQ(reading("argosy_server_log_refused_total"), 0);
   }
   EXPECT_EQ(reading("argosy_server_table_rows"), -1) << "a server that is gone says nothing";
   EXPECT_EQ(Health::process().problems(Health::Kind::ready), "");

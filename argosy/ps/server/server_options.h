@@ -52,6 +52,7 @@ struct ServerOptions {
   // Empty: none.
   std::string follow;
   std::string follow_job;      // the job that the server must be of; empty: any
+  WireFormat follow_format = WireFormat::float32;  // that gradients are to come in: rounded ones are fewer bytes
   // One of the two processes of a server (replicas=1): which of them is the primary, an arbiter says after start(). `follow` is
   // set by the server itself then.
   bool replica = false;

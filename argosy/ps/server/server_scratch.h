@@ -13,17 +13,22 @@
 // What tests of servers share: small jobs, and a worker that speaks the messages one by one, without the client's retries.
 namespace argosy::ps::scratch {
 
-#define ASSERT_OK(expression)                             \
-  do {                                                    \
-    const auto& result_of = (expression);                 \
-    ASSERT_TRUE(result_of.ok()) << message_of(result_of); \
-  } while (false)
-
-inline std::string message_of(const Status& status) { return status.to_string(); }
+inline Status status_of(const Status& status) { return status; }
 template <typename T>
-std::string message_of(const Result<T>& result) {
-  return result.status().to_string();
+Status status_of(const Result<T>& result) {
+  return result.status();
 }
+template <typename T>
+std::string message_of(const T& result) {
+  return status_of(result).to_string();
+}
+
+// A copy: `expression` may be a reference into what is gone after it.
+#define ASSERT_OK(expression)                                   \
+  do {                                                          \
+    const Status status_of_it = status_of(expression);          \
+    ASSERT_TRUE(status_of_it.ok()) << status_of_it.to_string(); \
+  } while (false)
 
 // A sparse table of `width` that starts at 0 and is trained by SGD at rate 1: pushing -1 counts.
 inline TableSpec counting_rows(std::string name = "rows", uint32_t width = 2) {

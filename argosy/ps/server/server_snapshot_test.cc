@@ -155,6 +155,22 @@ TEST(ServerSnapshot, IsAllThatIsLeftWithoutALog) {
   EXPECT_THAT(*worker.pull_rows(0, {5}), ElementsAre(1, 1));
 }
 
+// Nothing else says so where there is no log: a push whose answer was lost comes again.
+TEST(ServerSnapshot, SaysWhichBatchesItHolds) {
+  Folder folder;
+  ServerOptions options = options_for(folder);
+  options.durability = Durability::snapshot;
+  const JobSpec spec = job(Mode::async, 1, {counting_rows()});
+  InProcess process(options);
+  Worker worker = process.worker(spec, 0);
+  ASSERT_TRUE(worker.hello().ok());
+  ASSERT_EQ(*worker.push({batch_id(0, 0)}, {count_at({5})}), wire::APPLIED);
+  ASSERT_TRUE(process.server->stop().ok());  // with a last snapshot
+  process.restart();
+  EXPECT_EQ(*worker.push({batch_id(0, 0)}, {count_at({5})}), wire::DUPLICATE);
+  EXPECT_THAT(*worker.pull_rows(0, {5}), ElementsAre(1, 1));
+}
+
 // Two servers save, three load: every row and element arrives once.
 TEST(ServerSnapshot, IsSavedByTwoAndLoadedByThree) {
   Folder folder;
@@ -440,6 +456,7 @@ TEST(ServerSnapshot, IsWrittenOnlyWhereItMay) {
     EXPECT_EQ(refused.code(), Code::permission_denied) << target << ": " << refused.message();
   }
   EXPECT_THAT(save(worker, elsewhere.path() / "s", wire::FULL, id++, false).status().message(), HasSubstr("snapshot_roots"));
+  EXPECT_THAT(save(worker, "s3://bucket/s", wire::FULL, id++, false).status().message(), HasSubstr("snapshots on disks"));
   for (const char* own : {"log/s", "snapshots/snapshot-1", "cold/s"}) {
     const Status refused = save(worker, folder.path() / "server-0" / own, wire::FULL, id++, false).status();
     EXPECT_EQ(refused.code(), Code::permission_denied) << own;

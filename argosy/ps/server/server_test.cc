@@ -387,7 +387,7 @@ TEST(ServerExchange, DeliversMessagesInOrderAndOnce) {
   EXPECT_THAT(take(2, 8), HasSubstr("timed out"));
 }
 
-TEST(ServerCare, ExportsAndImportsRows) {
+TEST(ServerMaintenance, ExportsAndImportsRows) {
   const JobSpec spec = job(Mode::async, 1, {counting_rows()});
   InProcess process(InProcess::options());
   Worker worker = process.worker(spec, 0);

@@ -6,7 +6,7 @@
 #include "argosy/ps/server/changes.h"
 #include "argosy/ps/server/parking.h"
 #include "argosy/ps/server/snapshotter.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 
 namespace argosy::ps {
 
@@ -14,7 +14,7 @@ namespace argosy::ps {
 class ServerSnapshotHost final : public SnapshotHost {
  public:
   // `idle`: see SnapshotHost::idle().
-  ServerSnapshotHost(StateSlot& state, Changes& changes, Parking& parking, std::function<void()> idle)
+  ServerSnapshotHost(StateHolder& state, Changes& changes, Parking& parking, std::function<void()> idle)
       : state_(state), changes_(changes), parking_(parking), idle_(std::move(idle)) {}
 
   State* state() override { return state_.get(); }
@@ -32,7 +32,7 @@ class ServerSnapshotHost final : public SnapshotHost {
  private:
   static constexpr double kCommitSeconds = 60;
 
-  StateSlot& state_;
+  StateHolder& state_;
   Changes& changes_;
   Parking& parking_;
   const std::function<void()> idle_;

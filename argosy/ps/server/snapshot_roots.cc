@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
 
 namespace argosy::ps {
 namespace fs = std::filesystem;
@@ -44,6 +45,10 @@ Result<fs::path> SnapshotRoots::resolve(const std::string& folder) const {
   if (folder.empty() || folder.back() == '/' || folder.find('\0') != std::string::npos) {
     return Status::invalid_argument("'{}' cannot be the folder of a snapshot", folder);
   }
+  if (is_uri(folder))
+    return Status::invalid_argument(
+        "'{}': servers write and read snapshots on disks; save_persistables() and init_server() take the URI of a folder",
+        folder);
   ASSIGN_OR_RETURN(const fs::path path, resolved(folder));
   if (std::ranges::none_of(roots_, [&](const fs::path& root) { return !below(root, path).empty(); })) {
     std::vector<std::string> names;

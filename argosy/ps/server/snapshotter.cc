@@ -80,6 +80,7 @@ void Snapshotter::cut_when_due() {
   const bool news = options_.durability == Durability::snapshot && host_.news() != news_at_snapshot_;
   if (!changed || !(full || time || news) || retry_at_ > SteadyClock::now()) return;
   if (const Status s = cut(); !s.ok()) {
+    ++failures_;
     notice(LogLevel::error, "no snapshot could be cut, the next try is in {} s: {}", kRetrySeconds, s.message());
     retry_at_ = Deadline::after_seconds(kRetrySeconds).when();
   }

@@ -97,6 +97,7 @@ class Snapshotter {
   void answer_due() { operations_.answer_due(); }
 
   uint64_t snapshots() const { return snapshots_; }            // for recovery, of this process
+  uint64_t failures() const { return failures_; }              // of tries for one
   double last_pause_seconds() const { return last_pause_; }
   double last_duration_seconds() const { return last_duration_; }
   double age_seconds() const { return last_cut_.load().seconds(); }  // REQUIRES: snapshots() > 0
@@ -167,7 +168,7 @@ class Snapshotter {
   bool asked_ ARGOSY_GUARDED_BY(asked_mutex_) = false;
   std::optional<Status> asked_result_ ARGOSY_GUARDED_BY(asked_mutex_);
 
-  std::atomic<uint64_t> snapshots_ = 0;
+  std::atomic<uint64_t> snapshots_ = 0, failures_ = 0;
   std::atomic<double> last_pause_ = 0, last_duration_ = 0;
   std::atomic<Stopwatch> last_cut_ = Stopwatch();
   LongOperations operations_;

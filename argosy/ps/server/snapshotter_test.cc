@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <thread>
 
 #include "argosy/base/mutex.h"
 #include "argosy/base/progress.h"
@@ -293,6 +294,20 @@ TEST_F(SnapshotterTest, RemovesNothingForOneThatCannotBeReadBack) {
   damaged.clear();
   ASSERT_TRUE(snapshotter.cut().ok());
   EXPECT_EQ((*table::latest_snapshot(folder_.path() / "server/snapshots"))->folder().filename(), "snapshot-5");
+}
+
+// Alerts go by it: the age of the last snapshot says nothing where the first one fails.
+TEST_F(SnapshotterTest, CountsThoseThatFail) {
+  SnapshotterOptions failing = options();
+  failing.snapshot_seconds = 0.01;
+  failing.written = [](const std::filesystem::path& part) { std::filesystem::remove(part / "manifest"); };
+  Snapshotter snapshotter(host_, failing);
+  host_.push({1});
+  snapshotter.start();
+  const Deadline deadline = Deadline::after_seconds(20);
+  while (snapshotter.failures() == 0 && !deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_GE(snapshotter.failures(), 1u);
+  snapshotter.stop();
 }
 
 TEST_F(SnapshotterTest, StopsInTheMiddle) {

@@ -10,7 +10,7 @@
 #include "argosy/ps/server/follower.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/snapshotter.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 
 namespace argosy::ps {
 
@@ -23,7 +23,7 @@ class Standby final : public ReplicaLog {
   // What it is given; all of it outlives this.
   struct Uses {
     const ServerOptions& options;
-    StateSlot& state;
+    StateHolder& state;
     Changes& changes;
     Snapshotter& snapshotter;
   };
@@ -51,7 +51,7 @@ class Standby final : public ReplicaLog {
 
  private:
   const ServerOptions& options_;
-  StateSlot& state_;
+  StateHolder& state_;
   Changes& changes_;
   Snapshotter& snapshotter_;
   const std::string name_;

@@ -64,10 +64,12 @@ void WorkerHandlers::hello(const CallPtr& call, wire::HelloRequest& request) {
   call->send(outgoing(reply));
 }
 
-// Before the first worker there is nothing to observe: the observer tries again.
+// Before the first worker there is nothing to observe: the observer tries again. The first one also brings the run, without
+// which an observer's next call would be that of a stranger.
 void WorkerHandlers::observer(const CallPtr& call, const wire::HelloRequest& hello, const std::string& caller) {
   const State* state = state_.get();
-  if (state == nullptr) return call->fail(Status::unavailable("{} serves no job yet; {} has to wait for workers", name_, caller));
+  if (state == nullptr || run_.id().empty())
+    return call->fail(Status::unavailable("{} serves no job yet; {} has to wait for workers", name_, caller));
   if (hello.job() != state->job() && !(hello.asks() && hello.job().empty())) {
     return call->fail(
         Status::failed_precondition("{} serves job '{}'; {} asks for job '{}'", name_, state->job(), caller, hello.job()));

@@ -14,7 +14,7 @@
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_options.h"
 #include "argosy/ps/server/server_run.h"
-#include "argosy/ps/server/state_slot.h"
+#include "argosy/ps/server/state_holder.h"
 
 namespace argosy::ps {
 
@@ -26,7 +26,7 @@ class WorkerHandlers {
   // What it is given; all of it outlives this.
   struct Uses {
     const ServerOptions& options;
-    StateSlot& state;
+    StateHolder& state;
     Changes& changes;
     Parking& parking;
     Ending& ending;
@@ -70,7 +70,7 @@ class WorkerHandlers {
   Status settle(const CallPtr& call, State& state, const wire::SettleLossRequest& request, wire::SettleLossReply& reply);
 
   const ServerOptions& options_;
-  StateSlot& state_;
+  StateHolder& state_;
   Changes& changes_;
   Parking& parking_;
   Ending& ending_;

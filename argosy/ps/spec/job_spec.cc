@@ -62,8 +62,11 @@ Status check_training(const TableSpec& table, Mode mode) {
         "wire_format is {} in geo mode; differences travel as float32 there: what rounding left out of one would never come",
         wire_format_name(table.wire_format));
   }
-  if (table.geo && table.rule != "sgd" && table.rule != optim::kRunningMean) {
-    return bad(table, "the rule is '{}'; in geo mode a worker trains with sgd only", table.rule);
+  if (table.geo && !(*optim::find_rule(table.rule))->elementwise) {
+    return bad(table,
+               "the rule is '{}', whose update of an element depends on the others; in geo mode a worker trains parts of a "
+               "parameter, by rules such as sgd, adagrad and adam",
+               table.rule);
   }
   return {};
 }

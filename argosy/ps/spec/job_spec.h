@@ -25,7 +25,7 @@ inline constexpr uint32_t kProtocolVersion = 4;
 // Of a sparse table; see table/spec.h.
 using table::Admission;
 using table::Expiry;
-using table::Initializer;
+using table::RowInitializer;
 using table::ShowClick;
 
 struct ValueClip {
@@ -40,7 +40,7 @@ struct TableSpec {
   uint64_t size = 0;           // dense: elements
   uint32_t width = 0;          // sparse: floats per row
   uint64_t declared_rows = 0;  // sparse: keys 0 … n-1 exist for a user who asks for all of them; 0: no such size
-  Initializer initializer;     // sparse; a row's first values are a function of (initializer.seed, key)
+  RowInitializer initializer;     // sparse; a row's first values are a function of (initializer.seed, key)
   std::string rule = "sgd";    // of optim::make_rule
   optim::HyperParameters hyper_parameters;
   optim::Schedule schedule;  // the learning rate; a number has the kind "constant"

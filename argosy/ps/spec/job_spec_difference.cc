@@ -16,7 +16,7 @@ std::string text(T value) {
 std::string text(Mode mode) { return std::string(mode_name(mode)); }
 std::string text(WireFormat format) { return std::string(wire_format_name(format)); }
 
-std::string text(const Initializer& init) {
+std::string text(const RowInitializer& init) {
   constexpr std::string_view names[] = {"constant", "uniform", "normal", "truncated_normal"};
   return fmt::format("{}({}, {}; seed {})", names[static_cast<size_t>(init.kind)], init.a, init.b, init.seed);
 }

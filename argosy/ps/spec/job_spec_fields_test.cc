@@ -25,7 +25,7 @@ TableSpec full_table(const std::string& name) {
   table.size = 11;
   table.width = 12;
   table.declared_rows = 13;
-  table.initializer = {Initializer::Kind::uniform, 0.25f, 0.5f, 14};
+  table.initializer = {RowInitializer::Kind::uniform, 0.25f, 0.5f, 14};
   table.rule = "adam";
   table.hyper_parameters = {{"beta1", 0.5f}, {"epsilon", 0.25f}};
   table.schedule = optim::exponential_decay(0.5, 15, 0.25);

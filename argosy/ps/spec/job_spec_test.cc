@@ -17,7 +17,7 @@ using testing::HasSubstr;
 JobSpec full_job() {
   TableSpec rows = scratch::counting_rows("emb", 10);
   rows.declared_rows = 1'000'001;
-  rows.initializer = {Initializer::Kind::uniform, -0.1f, 0.1f, 7};
+  rows.initializer = {RowInitializer::Kind::uniform, -0.1f, 0.1f, 7};
   rows.rule = "adam";
   rows.hyper_parameters = {{"beta1", 0.8f}};
   rows.schedule = optim::exponential_decay(0.1, 100, 0.9);
@@ -75,7 +75,9 @@ TEST(JobSpec, RefusesEveryBadFieldByName) {
     for (TableSpec& table : s.tables) table.geo = true;
   };
   EXPECT_THAT(refusal([&](auto& s) { geo(s), s.tables[0].geo = false; }), HasSubstr("geo is not set in geo"));
-  EXPECT_THAT(refusal([&](auto& s) { geo(s); }), HasSubstr("in geo mode a worker trains with sgd only"));
+  EXPECT_EQ(refusal([&](auto& s) { geo(s); }), "");
+  EXPECT_THAT(refusal([&](auto& s) { geo(s), s.tables[1].rule = "lamb", s.tables[1].hyper_parameters.clear(); }),
+              AllOf(HasSubstr("'lamb'"), HasSubstr("in geo mode a worker trains parts of a parameter")));
   EXPECT_THAT(refusal([](auto& s) { s.mode = Mode::async; }), HasSubstr("clip_group is set in async mode"));
   EXPECT_THAT(refusal([](auto& s) { s.tables[0].initializer.b = -1; }), HasSubstr("emb"));
   wire::JobSpec unknown = to_wire(full_job());
@@ -99,6 +101,44 @@ TEST(JobSpec, NamesTheFirstDifferenceOnBothSides) {
             "table 'emb': hyper_parameters is {beta1=0.8} at server 0 and {beta1=0.5} at worker 1");
   EXPECT_EQ(found([](auto& s) { s.tables[1].value_clip.reset(); }),
             "table 'fc_0.w_0': value_clip is [-1, 1] at server 0 and none at worker 1");
+}
+
+// Whatever differs is found, and named: a field that the comparison left out would let two processes train different jobs.
+TEST(JobSpec, NoFieldMayDiffer) {
+  using Kind = Admission::Kind;
+  const std::pair<const char*, std::function<void(TableSpec&)>> fields[] = {
+      {"sparse", [](auto& t) { t.sparse = !t.sparse; }},
+      {"size", [](auto& t) { ++t.size; }},
+      {"width", [](auto& t) { ++t.width; }},
+      {"declared_rows", [](auto& t) { ++t.declared_rows; }},
+      {"initializer", [](auto& t) { ++t.initializer.seed; }},
+      {"initializer", [](auto& t) { t.initializer.a -= 1; }},
+      {"schedule", [](auto& t) { t.schedule.floats.push_back(1); }},
+      {"schedule", [](auto& t) { t.schedule.ints.push_back(1); }},
+      {"rate_factor", [](auto& t) { t.rate_factor *= 2; }},
+      {"regularization", [](auto& t) { t.regularization = optim::Regularization{.coeff = 7}; }},
+      {"clip_group", [](auto& t) { t.clip_group += "x"; }},
+      {"value_clip", [](auto& t) { t.value_clip = ValueClip{.min = -7, .max = 7}; }},
+      {"admission", [](auto& t) { t.admission.kind = t.admission.kind == Kind::all ? Kind::count : Kind::all; }},
+      {"admission", [](auto& t) { t.admission.score += 1; }},
+      {"expiry", [](auto& t) { t.expiry.ttl_seconds += 1; }},
+      {"show_click", [](auto& t) { t.show_click.decay += 0.5; }},
+      {"geo", [](auto& t) { t.geo = !t.geo; }},
+      {"wire_format", [](auto& t) { t.wire_format = WireFormat::bfloat16; }},
+  };
+  const JobSpec ours = full_job();
+  for (size_t table = 0; table < ours.tables.size(); ++table) {
+    for (const auto& [field, alter] : fields) {
+      JobSpec theirs = full_job();
+      alter(theirs.tables[table]);
+      ASSERT_NE(ours, theirs) << field;
+      const std::string found = difference(ours, "a", theirs, "b").value_or("none");
+      EXPECT_THAT(found, HasSubstr(fmt::format("table '{}': {} is ", ours.tables[table].name, field)));
+      const std::string back = difference(theirs, "b", ours, "a").value_or("none");
+      EXPECT_NE(back, found) << "what is whose is told";
+      EXPECT_NE(encode_job_spec(ours), encode_job_spec(theirs)) << field << " is not written";
+    }
+  }
 }
 
 // Every element of a dense table is on exactly one server, in pieces that are worth a message.

@@ -3,7 +3,7 @@
 namespace argosy::ps {
 namespace {
 
-void put(const Initializer& init, wire::Initializer* out) {
+void put(const RowInitializer& init, wire::Initializer* out) {
   out->set_kind(static_cast<wire::Initializer::Kind>(init.kind));
   out->set_a(init.a);
   out->set_b(init.b);
@@ -84,7 +84,7 @@ Result<TableSpec> table_from(const wire::TableSpec& in) {
   table.declared_rows = in.declared_rows();
   const wire::Initializer& init = in.initializer();
   if (!wire::Initializer::Kind_IsValid(init.kind())) return unknown(in, "initializer.kind", init.kind());
-  table.initializer = {static_cast<Initializer::Kind>(init.kind()), init.a(), init.b(), init.seed()};
+  table.initializer = {static_cast<RowInitializer::Kind>(init.kind()), init.a(), init.b(), init.seed()};
   table.rule = in.rule();
   for (const wire::Number& number : in.hyper_parameters()) table.hyper_parameters[number.name()] = number.value();
   table.schedule.kind = in.schedule().kind();

@@ -68,8 +68,9 @@ std::string PassSummary::text() const {
   if (given_up_differences > 0)
     text += fmt::format("; geo: differences of at most {:.6g} in sum were given up after errors", given_up_differences);
   if (unknown_differences())
-    text += fmt::format("; geo: what a worker had not sent is given up at its restart ({}): unknown",
-                        counted(restarts - begun_again, "restart"));
+    text += fmt::format(
+        "; what a worker held back (geo: not sent yet; int8: left out by rounding) is given up at its restart ({}): unknown",
+        counted(restarts - begun_again, "restart"));
   return text;
 }
 

@@ -42,8 +42,8 @@ struct PassSummary {
   bool fed = false;       // batches are runs of scripts that feed themselves; samples are not counted
   uint64_t lines_of_lost = 0;   // of files that lost workers had: they count for those workers, and were left out
   uint64_t lines_in_parts = 0;  // of these: on some servers only
-  // Geo. A worker that goes on after an error, or is started again, has lost what it held back: at most this sum; of a process
-  // that died nobody knows it.
+  // Geo, and tables with wire_format=int8: a worker that is started again has lost what it held back, and nobody knows how much.
+  // A geo worker that goes on after an error has lost at most this sum.
   bool holds_back = false;
   uint32_t begun_again = 0;  // of `restarts`: by a process that went on
   double given_up_differences = 0;
@@ -62,11 +62,11 @@ struct OpenPass {
   std::string state;  // "not seen", "live", "lost", "done"
   uint32_t round = 0;
   uint64_t batches = 0, samples = 0;  // applied
-  bool lost = false;                  // the job goes on without the worker (on_worker_loss=shrink)
+  bool lost = false;  // the job goes on without the worker (on_worker_loss=shrink)
   uint64_t dropped_batches = 0, dropped_samples = 0;  // of its last step, which not all servers had
   uint32_t files_handed_on = 0;  // of files that servers hand out: others read on where this worker was
-  uint32_t files_left = 0;       // and nobody has asked for these since
-  uint32_t files_twice = 0;      // others read these from the beginning: what was trained of them counts twice
+  uint32_t files_left = 0;  // and nobody has asked for these since
+  uint32_t files_twice = 0;  // others read these from the beginning: what was trained of them counts twice
 
   // Of a lost worker: whether samples may be missing that nobody has counted.
   bool unknown_given_up() const { return lost && (files_handed_on == 0 || files_left > 0); }
@@ -77,8 +77,8 @@ struct OpenPass {
 // The ledger of a job, as its servers have it.
 struct JobLedger {
   std::vector<PassSummary> passes;  // finished by at least one worker; ascending
-  std::vector<OpenPass> open;       // workers with batches in a pass that they have not finished
-  PassSummary total;                // of all finished passes, also those that are no longer in `passes`
+  std::vector<OpenPass> open;  // workers with batches in a pass that they have not finished
+  PassSummary total;  // of all finished passes, also those that are no longer in `passes`
   // By table: gradients (of a row, or a dense table's part of a push) that were NaN or infinite, and by choice left out or
   // replaced (nonfinite=skip, clip).
   std::map<std::string, uint64_t> nonfinite = {};

@@ -14,7 +14,7 @@ struct LoadedTable {
 };
 
 // What became of the tables of a snapshot and of the job.
-struct LoadReport {
+struct SnapshotLoadReport {
   std::vector<LoadedTable> tables;
   std::string extra;  // what the saver put beside them
 };

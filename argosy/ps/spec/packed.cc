@@ -75,6 +75,33 @@ class Unpacking {
   std::byte* to_;
 };
 
+// Reads the plain payload of a push from the front, and writes it packed. The payload of a record is aligned for its keys.
+class Packing {
+ public:
+  Packing(const std::byte* from, std::vector<std::byte>& to) : from_(from), to_(to) {}
+
+  void keys(wire::Section& section) {
+    const std::span keys(reinterpret_cast<const uint64_t*>(from_), section.count());
+    section.set_short_keys(are_short(keys));
+    write_keys(keys, section.short_keys(), room(key_bytes(keys.size(), section.short_keys())));
+    from_ += keys.size_bytes();
+  }
+  void numbers(WireFormat format, uint64_t count, size_t block) {
+    const std::span numbers(reinterpret_cast<const float*>(from_), count);
+    round_to_wire(format, numbers, block, room(wire_bytes(format, count, block)));
+    from_ += numbers.size_bytes();
+  }
+
+ private:
+  std::byte* room(size_t bytes) {
+    to_.resize(to_.size() + bytes);
+    return to_.data() + to_.size() - bytes;
+  }
+
+  const std::byte* from_;
+  std::vector<std::byte>& to_;
+};
+
 }  // namespace
 
 Result<UnpackedPush> unpack_push(const JobSpec& spec, const wire::PushRequest& push, std::span<const std::byte> payload,
@@ -97,6 +124,32 @@ Result<UnpackedPush> unpack_push(const JobSpec& spec, const wire::PushRequest& p
   }
   plain.header = header.SerializeAsString();
   return plain;
+}
+
+JobSpec in_wire_format(JobSpec spec, WireFormat format) {
+  for (TableSpec& table : spec.tables) table.wire_format = format;
+  return spec;
+}
+
+Result<PackedPush> pack_push(const JobSpec& spec, const wire::PushRequest& push, std::span<const std::byte> payload,
+                             WireFormat format) {
+  const JobSpec plain = in_wire_format(spec, WireFormat::float32);
+  ASSIGN_OR_RETURN(const Sizes sizes, sizes_of(plain, push.sections(), payload.size()));
+  RETURN_IF_ERROR(check_sizes(sizes.plain, payload.size(), sizes.plain, sizes.plain));
+  wire::PushRequest header = push;
+  header.set_packed(true);
+  PackedPush packed;
+  Packing packing(payload.data(), packed.payload);
+  for (wire::Section& section : *header.mutable_sections()) {
+    if (spec.tables[section.table()].sparse) packing.keys(section);
+  }
+  for (const wire::Section& section : push.sections()) {
+    const TableSpec& table = spec.tables[section.table()];
+    packing.numbers(format, numbers_of(table, section.count()), block_of(table));
+    if (table.sparse) packing.numbers(WireFormat::float32, statistics_bytes(section) / sizeof(float), 1);
+  }
+  packed.header = header.SerializeAsString();
+  return packed;
 }
 
 Result<std::vector<uint64_t>> unpack_keys(const PackedSections& sections, std::span<const std::byte> payload,

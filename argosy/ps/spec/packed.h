@@ -25,6 +25,16 @@ struct UnpackedPush {
 Result<UnpackedPush> unpack_push(const JobSpec& spec, const wire::PushRequest& push, std::span<const std::byte> payload,
                                  uint64_t most_bytes);
 
+// The other way: what a plain push is where every number travels as `format` says. resource_exhausted and invalid_argument as
+// above. REQUIRES: unpacked by unpack_push() with in_wire_format(spec, format).
+struct PackedPush {
+  std::string header;
+  std::vector<std::byte> payload;
+};
+Result<PackedPush> pack_push(const JobSpec& spec, const wire::PushRequest& push, std::span<const std::byte> payload,
+                             WireFormat format);
+JobSpec in_wire_format(JobSpec spec, WireFormat format);
+
 // The keys of a packed pull, section after section.
 Result<std::vector<uint64_t>> unpack_keys(const google::protobuf::RepeatedPtrField<wire::Section>& sections,
                                           std::span<const std::byte> payload, uint64_t most_bytes);

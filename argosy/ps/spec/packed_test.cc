@@ -88,6 +88,47 @@ TEST(Packed, APushUnpacksToAPlainOne) {
   EXPECT_EQ(floats, expected);
 }
 
+// What a follower with rounded numbers is sent: the plain push again where the format has room for its numbers.
+TEST(Packed, APlainPushIsPackedAndUnpacksToItself) {
+  const JobSpec spec{.tables = {sparse(WireFormat::float32), dense(5, WireFormat::int8), sparse(WireFormat::int8)}};
+  wire::PushRequest push;
+  push.set_sequence(9);
+  push.add_batches(7);
+  section(push, 0, 2);
+  section(push, 1, 5);
+  section(push, 2, 1)->set_statistics(true);
+  const std::vector<uint64_t> keys = {11, 12, uint64_t{1} << 60};
+  std::vector<float> floats = {1, 2, 3, -4, 5, 0.5f, 127, -127, 0, 64, 1, -127, 2, 3, 3, 1.25f};
+  std::vector<std::byte> payload(24 + floats.size() * sizeof(float));
+  const auto write_floats = [&] { std::memcpy(payload.data() + 24, floats.data(), floats.size() * sizeof(float)); };
+  std::memcpy(payload.data(), keys.data(), 24);
+  write_floats();
+  const auto round = [&](WireFormat format) {
+    const auto packed = pack_push(spec, push, payload, format);
+    EXPECT_TRUE(packed.ok()) << packed.status().message();
+    EXPECT_LT(packed->payload.size(), payload.size());
+    wire::PushRequest header;
+    EXPECT_TRUE(header.ParseFromString(packed->header) && header.packed());
+    const auto plain = unpack_push(in_wire_format(spec, format), header, packed->payload, kMost);
+    EXPECT_TRUE(plain.ok()) << plain.status().message();
+    EXPECT_EQ(plain->header, push.SerializeAsString());
+    EXPECT_EQ(std::memcmp(plain->bytes().data(), keys.data(), 24), 0);
+    std::vector<float> found(floats.size());
+    std::memcpy(found.data(), plain->bytes().data() + 24, floats.size() * sizeof(float));
+    return found;
+  };
+  EXPECT_EQ(round(WireFormat::bfloat16), floats);
+  floats[0] = 1.001f;
+  write_floats();
+  std::vector<float> rounded = floats;
+  rounded[0] = 1;
+  EXPECT_EQ(round(WireFormat::bfloat16), rounded);
+  EXPECT_THAT(round(WireFormat::int8), testing::Pointwise(testing::FloatNear(0.05f), floats));
+  EXPECT_EQ(round(WireFormat::int8)[15], 1.25f) << "shows and clicks stay as they are";
+  payload.pop_back();
+  EXPECT_THAT(pack_push(spec, push, payload, WireFormat::int8).status().message(), HasSubstr("a packed payload has"));
+}
+
 // A byte too few or too many, counts that no memory holds, tables that there are not: refused before anything is made for them.
 TEST(Packed, WhatDoesNotFitIsRefusedByName) {
   const JobSpec spec{.tables = {sparse(WireFormat::bfloat16), dense(1000, WireFormat::int8)}};

@@ -81,7 +81,7 @@ void Operations::end(uint32_t worker, const wire::Operation& operation, std::str
   if (done(worker, operation)) return;
   Worker& known = done_[worker];
   const uint64_t bytes = bytes_of(operation, answer);
-  Place& place = known.places[operation.position()];
+  AtPosition& place = known.places[operation.position()];
   place.answers[{operation.kind(), operation.target(), operation.occurrence()}] = std::move(answer);
   place.bytes += bytes;
   known.bytes += bytes;

@@ -49,14 +49,14 @@ class Operations {
 
  private:
   using Name = std::tuple<std::string, std::string, uint32_t>;  // kind, target, occurrence
-  struct Place {
+  struct AtPosition {
     uint64_t bytes = 0;
     std::map<Name, std::string> answers;
   };
   struct Worker {
     uint64_t bytes = 0;
     uint64_t dropped_before = 0;  // a position
-    std::map<uint64_t, Place> places;  // by position
+    std::map<uint64_t, AtPosition> places;  // by position
   };
 
   uint64_t number(uint32_t worker, const wire::Operation& operation) const;

@@ -55,13 +55,14 @@ Status write_message(const StateCut::Message& message, PieceWriter& pieces) {
 }
 
 Status write_changed(const StateCut::Changed& changed, PieceWriter& pieces) {
-  const std::span<const uint64_t> keys = changed.keys;
+  const std::vector<uint64_t> all = changed.pending.keys();
+  const std::span<const uint64_t> keys = all;
   size_t at = 0;
   do {  // a worker without keys is tracked all the same
     const auto some = keys.subspan(at, std::min(kKeysInItem, keys.size() - at));
     wire::StateImage::Changed* out = pieces.image().add_changed();
     out->set_table(changed.table);
-    out->set_worker(changed.worker);
+    out->set_worker(changed.pending.worker());
     out->mutable_keys()->Assign(some.begin(), some.end());
     RETURN_IF_ERROR(pieces.added(some.size_bytes() + 1));
     at += some.size();

@@ -10,6 +10,7 @@
 
 #include "argosy/base/status.h"
 #include "argosy/ps/spec/messages.pb.h"
+#include "argosy/table/change_tracker.h"
 
 namespace argosy::ps {
 
@@ -17,8 +18,8 @@ namespace argosy::ps {
 // in place of a message that has something to say. `most_bytes` is for tests.
 Result<std::string> serialise(const google::protobuf::MessageLite& message, uint64_t most_bytes = (uint64_t{1} << 31) - 1);
 
-// What a server knows besides the rows and values of its tables, as it was at one moment. Bytes that workers sent are shared with
-// the state and not copied, so that taking it is short however much there is. Thread-compatible.
+// What a server knows besides the rows and values of its tables, as it was at one moment. Bytes that workers sent, and keys, are
+// shared with the state and not copied, so that taking it is short however much there is. Thread-compatible.
 struct StateCut {
   // A push that waits for its step.
   struct Held {
@@ -35,8 +36,7 @@ struct StateCut {
   // Keys of a geo table that a worker has not been told of.
   struct Changed {
     uint32_t table = 0;
-    uint32_t worker = 0;
-    std::vector<uint64_t> keys;
+    table::ChangeTracker::Pending pending;
   };
 
   wire::StateImage head;  // everything else

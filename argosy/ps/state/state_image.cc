@@ -79,7 +79,7 @@ StateCut State::cut() const {
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (!tables_->is_sparse(i) || !spec().tables[i].geo) continue;
     for (auto& pending : tables_->sparse(i).changes().pending()) {
-      cut.changed.push_back({static_cast<uint32_t>(i), pending.worker, std::move(pending.keys)});
+      cut.changed.push_back({static_cast<uint32_t>(i), std::move(pending)});
     }
   }
   return cut;
@@ -104,12 +104,11 @@ Status State::restore(const wire::StateImage& image) {
     const auto bytes = std::as_bytes(std::span(held.payload()));
     RETURN_IF_ERROR(apply({.method = wire::PUSH, .header = held.header(), .payload = bytes}));
   }
-  std::map<uint32_t, std::vector<table::ChangeTracker::Pending>> changed;
-  for (const auto& in : image.changed()) {  // a worker's keys may come in several pieces, one after the other
+  std::map<uint32_t, std::map<uint32_t, std::vector<uint64_t>>> changed;  // by table and worker
+  for (const auto& in : image.changed()) {  // a worker's keys may come in several pieces
     RETURN_IF_ERROR(tables_->check_sparse(in.table()));
-    auto& pending = changed[in.table()];
-    if (pending.empty() || pending.back().worker != in.worker()) pending.push_back({in.worker(), {}});
-    pending.back().keys.insert(pending.back().keys.end(), in.keys().begin(), in.keys().end());
+    auto& keys = changed[in.table()][in.worker()];
+    keys.insert(keys.end(), in.keys().begin(), in.keys().end());
   }
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (tables_->is_sparse(i) && !follows_) tables_->sparse(i).changes().restore(std::move(changed[static_cast<uint32_t>(i)]));

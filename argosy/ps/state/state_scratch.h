@@ -90,8 +90,9 @@ inline std::string bytes_of(State& state) {
     }
     table::SparseTable& rows = state.tables().sparse(i);
     for (const auto& pending : rows.changes().pending()) {
-      bytes += fmt::format("\nto tell {}: {} keys", pending.worker, pending.keys.size());
-      bytes.append(reinterpret_cast<const char*>(pending.keys.data()), pending.keys.size() * sizeof(uint64_t));
+      const std::vector<uint64_t> keys = pending.keys();
+      bytes += fmt::format("\nto tell {}: {} keys", pending.worker(), keys.size());
+      bytes.append(reinterpret_cast<const char*>(keys.data()), keys.size() * sizeof(uint64_t));
     }
     std::string records;
     auto all = rows.begin_export();

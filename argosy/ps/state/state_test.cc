@@ -84,7 +84,7 @@ TEST(State, ForgetsTheGeoChangesOfALostWorker) {
   ASSERT_OK(commit(*state, push_of(0, 1, 0, {5})));
   ASSERT_OK(commit(*state, stored(wire::WORKER_LOST, lost)));
   ASSERT_OK(commit(*state, push_of(0, 1, 1, {6, 7})));
-  for (const auto& pending : state->tables().sparse(0).changes().pending()) EXPECT_EQ(pending.worker, 0u);
+  for (const auto& pending : state->tables().sparse(0).changes().pending()) EXPECT_EQ(pending.worker(), 0u);
 }
 
 }  // namespace

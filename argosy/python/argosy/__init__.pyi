@@ -1,4 +1,5 @@
 from . import amp as amp
+from . import autograd as autograd
 from . import base as base
 from . import callbacks as callbacks
 from . import compat as compat
@@ -11,6 +12,7 @@ from . import fluid as fluid
 from . import framework as framework
 from . import incubate as incubate
 from . import inference as inference
+from . import initializer as initializer
 from . import io as io
 from . import jit as jit
 from . import linalg as linalg

@@ -37,8 +37,8 @@ class UnknownError(Error):
     code = 2
 
 
-class InvalidArgumentError(Error, ValueError):
-    """An argument has a value that cannot be used. Also a ValueError.
+class InvalidArgumentError(Error, ValueError, TypeError):
+    """An argument has a value, or a type, that cannot be used. Also a ValueError and a TypeError: PaddlePaddle raises now one, now the other.
 
     >>> try:
     ...     F.mse_loss(paddle.ones([1]), paddle.ones([1]), reduction="most")

@@ -11,6 +11,18 @@ import types
 
 _ALIAS = "paddle"
 _REAL = "argosy"
+# PaddlePaddle's files that scripts import from -> the module here that has their names.
+_ELSEWHERE = {
+    "nn.functional": ("nn.functional", "activation common conv distance extension input loss norm pooling vision"),
+    "nn.layer": ("nn", "activation common container conv distance layers loss norm pooling rnn transformer vision"),
+    "optimizer": ("optimizer", "adadelta adagrad adam adamax adamw lamb momentum optimizer rmsprop sgd"),
+    "tensor": ("", "attribute creation einsum logic manipulation math random search stat"),
+    "framework": ("framework", "framework io random"),
+    "io": ("io", "dataloader reader"),
+    "hapi": ("", "model"),
+    "distributed.fleet": ("distributed.fleet", "data_generator dataset"),
+}
+_ONE_BY_ONE = {"hapi.callbacks": "callbacks", "utils.unique_name": "fluid.unique_name", "tensor.linalg": "linalg"}
 _OWN = ("version", "__version__")  # attributes of this module; all others are argosy's
 
 
@@ -40,6 +52,14 @@ class _Loader:
         return self._spec.origin
 
 
+def _elsewhere(name):
+    """The module here for `name`, one of PaddlePaddle's files, behind the alias; None where there is none."""
+    folder, _, last = name.rpartition(".")
+    place, names = _ELSEWHERE.get(folder, ("", ""))
+    found = _ONE_BY_ONE.get(name, place if last in names.split() else None)
+    return None if found is None else f"{_REAL}.{found}".rstrip(".")
+
+
 class _Finder:
     def find_spec(self, fullname, path=None, target=None):
         if not fullname.startswith(_ALIAS + ".") or fullname == _ALIAS + ".version":
@@ -49,6 +69,9 @@ class _Finder:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError:
             found = None
+        if found is None:
+            real = _elsewhere(fullname[len(_ALIAS) + 1 :])
+            found = importlib.util.find_spec(real) if real else None
         if found is None:
             return None
         return importlib.machinery.ModuleSpec(fullname, _Loader(real), origin=found.origin, is_package=found.submodule_search_locations is not None)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 
 #include "argosy/base/text.h"
 #include "argosy/graph/program.h"
@@ -101,9 +102,12 @@ const OutputValues& matching(const std::vector<OutputValues>& outputs, const std
   return found == outputs.end() ? outputs[index] : *found;
 }
 
+std::string_view precision_text(const PredictorOptions& options) { return options.bfloat16_matmul ? "bfloat16" : "float32"; }
+std::string_view fusion_text(const PredictorOptions& options) { return options.fuse ? "on" : "off"; }
+
 std::string settings_text(const PredictorOptions& options) {
-  return fmt::format("{}, fusion {}, {} thread{}", options.bfloat16_matmul ? "bfloat16" : "float32", options.fuse ? "on" : "off",
-                     options.threads, options.threads == 1 ? "" : "s");
+  return fmt::format("{}, fusion {}, {} thread{}", precision_text(options), fusion_text(options), options.threads,
+                     options.threads == 1 ? "" : "s");
 }
 
 // "1", or where samples have ids, "1 (part-0:2)".
@@ -185,9 +189,12 @@ Section compare_settings(const Side& a, const Side& b) {
     return section;
   }
   section.summary = settings_text(*a.settings) + " against " + settings_text(*b.settings);
-  if (a.settings->bfloat16_matmul != b.settings->bfloat16_matmul)
-    section.differences.push_back(fmt::format("precision: {} against {}", a.settings->bfloat16_matmul ? "bfloat16" : "float32",
-                                              b.settings->bfloat16_matmul ? "bfloat16" : "float32"));
+  const auto add = [&section](const char* what, const auto& one, const auto& other) {
+    if (one != other) section.differences.push_back(fmt::format("{}: {} against {}", what, one, other));
+  };
+  add("precision", precision_text(*a.settings), precision_text(*b.settings));
+  add("fusion", fusion_text(*a.settings), fusion_text(*b.settings));
+  add("threads", a.settings->threads, b.settings->threads);
   return section;
 }
 

@@ -26,7 +26,7 @@ struct Section {
 Section compare_inputs(const Side& a, const Side& b);
 Section compare_programs(const Side& a, const Side& b, const CompareOptions& options);
 Section compare_parameters(const Side& a, const Side& b, const CompareOptions& options);
-Section compare_settings(const Side& a, const Side& b);  // a difference in precision counts; others are in the summary
+Section compare_settings(const Side& a, const Side& b);  // precision, fusion and threads: each difference counts
 // An error where a side cannot predict at all.
 Result<Section> compare_predictions(const Side& a, const Side& b, const Inputs& samples, const CompareOptions& options);
 

@@ -66,6 +66,22 @@ TEST(Compare, AParameterIsNamedByKeyAndColumn) {
   EXPECT_NE(compare_parameters(a, b, {}).differences[0].find("checksums of its values differ"), std::string::npos);
 }
 
+// Each of them alone makes two sides different: fusion and threads change in which order sums are made.
+TEST(Compare, EachSettingIsNamed) {
+  const Side a = side("A", {});
+  const auto differences = [&a](const PredictorOptions& options) {
+    Side b = side("B", {});
+    b.settings = options;
+    return compare_settings(a, b).differences;
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(differences({}), Lines{});
+  EXPECT_EQ(differences({.fuse = false}), Lines{"fusion: on against off"});
+  EXPECT_EQ(differences({.threads = 4}), Lines{"threads: 1 against 4"});
+  EXPECT_EQ(differences({.threads = 2, .fuse = false, .bfloat16_matmul = true}),
+            (Lines{"precision: float32 against bfloat16", "fusion: on against off", "threads: 1 against 2"}));
+}
+
 TEST(Compare, InputsAndPrecisionAreNamed) {
   const Side a = side("A", {});
   Side b = side("B", {});

@@ -56,7 +56,10 @@ void add_options(CLI::App& app, CheckArguments& arguments) {
   app.add_option("--lines", arguments.compare.max_lines, "differences that are shown of each kind")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_option("--threads", arguments.predictor.threads, "of saved models")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--threads", arguments.predictor.threads,
+                 "inside of one prediction of saved models; a served one has its --op_threads")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_flag("--bfloat16", arguments.predictor.bfloat16_matmul, "saved models predict with matrix products in bfloat16");
   app.add_flag("--no_fuse", arguments.no_fuse, "saved models run operators one by one");
 }

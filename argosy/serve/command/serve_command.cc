@@ -76,10 +76,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::NonNegativeNumber);
   const char* kRows = "Parameters of a running job";
   auto* rows =
-      app.add_option(
-             "--rows", arguments.rows.endpoints,
-             "host:port,host:port of all servers of the job, or of a follower of each: rows and dense parameters that the job "
-             "has are read there, the others from the model's files")
+      app.add_option("--rows", arguments.rows.endpoints,
+                     "host:port,host:port of all servers of the job, or of a follower of each (host:port+host:port of both "
+                     "processes where "
+                     "replicas=1): rows and dense parameters that the job has are read there, the others from the model's files")
           ->delimiter(',')
           ->group(kRows);
   app.add_option("--token", arguments.rows.token, "the job's token (or ARGOSY_TOKEN)")->group(kRows)->needs(rows);
@@ -100,6 +100,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   const char* kLimits = "Limits";
   ServeLimits& limits = arguments.limits;
   add("--max_body_bytes", limits.max_body_bytes, "of one request", kLimits)->check(CLI::PositiveNumber);
+  add("--max_parameters_bytes", limits.max_parameters_bytes, "of rows that GET /v1/models/NAME/parameters reads from a job",
+      kLimits)
+      ->check(CLI::PositiveNumber);
   add("--max_queue", limits.max_queue, "requests that wait", kLimits)->check(CLI::PositiveNumber);
   add("--max_connections", limits.max_connections, "at once; with gRPC calls at once", kLimits)->check(CLI::Range(1, 4096));
   add("--deadline_ms", arguments.deadline_ms,

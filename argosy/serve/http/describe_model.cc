@@ -50,10 +50,18 @@ std::string model_page(const std::string& name, const ServedVersion& version, co
   return text_of(page);
 }
 
-Result<std::string> parameters_page(const ServedVersion& version) {
+Result<std::string> parameters_page(const ServedVersion& version, uint64_t most_rows_bytes) {
   Json all = Json::array();
-  ASSIGN_OR_RETURN(const auto parameters, version.parameters());
-  for (const auto& [name, tensor] : parameters)
+  const auto parameters = version.parameters(most_rows_bytes);
+  if (parameters.status().code() == Code::resource_exhausted) {
+    return Status::resource_exhausted(
+        "{} (max_parameters_bytes); raise it with --max_parameters_bytes of `argosy serve`, or look at the rows where they come "
+        "from: "
+        "`argosy check-online MODEL redis://…` for Redis, `argosy rows` for servers and followers",
+        parameters.status().message());
+  }
+  if (!parameters.ok()) return parameters.status();
+  for (const auto& [name, tensor] : *parameters)
     all.push_back({{"name", name},
                    {"dtype", graph::dtype_name(tensor.dtype)},
                    {"shape", tensor.shape},
@@ -79,7 +87,7 @@ std::string source_metrics(const ServedVersion& version) {
       [](const auto& origin) { return origin.version; });
   add("argosy_serve_source_lag_records", "Records that a follower's server has and the follower has not.",
       [](const auto& origin) { return origin.lag_records; });
-  add("argosy_serve_source_lag_seconds", "Since a follower had all that its server has; 0: it has.",
+  add("argosy_serve_source_lag_seconds", "Since the place had all that the job's servers have; 0: it has.",
       [](const auto& origin) { return origin.lag_seconds; });
   return text;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "argosy/serve/model/served_version.h"
@@ -10,8 +11,8 @@ namespace argosy::serve {
 // version was refused, where it was.
 std::string model_page(const std::string& name, const ServedVersion& version, const std::string& problem);
 
-// {"parameters": [{"name", "dtype", "shape", "digest"}, …]}
-Result<std::string> parameters_page(const ServedVersion& version);
+// {"parameters": [{"name", "dtype", "shape", "digest"}, …]}; resource_exhausted where a source has more bytes of rows.
+Result<std::string> parameters_page(const ServedVersion& version, uint64_t most_rows_bytes);
 
 // For /metrics: whether it can predict, and how the source of its parameters stands, where it has one.
 std::string source_metrics(const ServedVersion& version);

@@ -33,7 +33,10 @@ Status append_number(const Json& value, std::vector<T>& out) {
     out.push_back(static_cast<T>(number));
   } else {
     if (!value.is_number()) return Status::invalid_argument("got {}, expected a number", shown(value));
-    out.push_back(value.get<T>());
+    const double number = value.get<double>();
+    if (std::abs(number) > std::numeric_limits<T>::max())
+      return Status::invalid_argument("got {}, which does not fit the input's type", shown(value));
+    out.push_back(static_cast<T>(number));
   }
   return {};
 }

@@ -25,7 +25,7 @@ Result<PredictRequest> parse_request(std::string_view body, const std::vector<Te
 // A number that is not finite becomes null. An output that has no value for each sample cannot be given by sample: an error.
 Result<std::string> format_answer(const std::vector<TensorInfo>& infos, const std::vector<Tensor>& outputs, bool by_sample);
 
-// An answer read back: the values of each output, for the other side of a comparison.
+// An answer by output read back: the values of each output, for the other side of a comparison.
 struct OutputValues {
   std::string name;            // empty: the model's only output
   std::vector<double> values;  // flat; NaN for null

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+
+#include "argosy/base/random.h"
 
 namespace argosy::serve {
 namespace {
@@ -82,6 +85,9 @@ TEST(JsonTensor, WrongRequestsAreNamed) {
   EXPECT_NE(error(deep.c_str(), kOne).find("input 'x', sample 0: got a list of 1, expected 2"), std::string::npos);
   const std::vector<TensorInfo> small = {{.name = "n", .dtype = DType::int8, .shape = {-1, 1}}};
   EXPECT_NE(error(R"({"inputs": [300]})", small).find("does not fit"), std::string::npos);
+  const std::vector<TensorInfo> number = {{.name = "n", .dtype = DType::float32, .shape = {-1, 1}}};
+  EXPECT_NE(error(R"({"inputs": [1e39]})", number).find("does not fit"), std::string::npos) << "it would become infinite";
+  EXPECT_NE(error(R"({"inputs": [-1e39]})", number).find("does not fit"), std::string::npos);
 }
 
 TEST(JsonTensor, AnswersAreGivenBySampleAndByOutput) {
@@ -108,6 +114,72 @@ TEST(JsonTensor, NumbersSurviveTheWay) {
   const auto answer = parse_answer(*format_answer(kOne, {inputs.at("x")}, false));
   ASSERT_TRUE(answer.ok());
   for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(static_cast<float>((*answer)[0].values[i]), x[i]);
+}
+
+// Tensors of any shape, with sequences in sequences, as a request and read again: the same elements with the same boundaries.
+TEST(JsonTensor, AnyInputsSurviveTheWay) {
+  const uint64_t seed = 31;
+  Random random(seed);
+  for (int round = 0; round < 300; ++round) {
+    const auto levels = static_cast<int32_t>(random.below(3));
+    // From the innermost level outwards: how many parts each level has, and where they end in the one below.
+    std::vector<std::vector<int64_t>> lod;
+    auto count = static_cast<int64_t>(random.below(4));
+    for (int32_t level = 0; level < levels; ++level) {
+      std::vector<int64_t> offsets = {0};
+      for (int64_t part = 0; part < count; ++part) offsets.push_back(offsets.back() + static_cast<int64_t>(random.below(4)));
+      count = offsets.back();
+      lod.push_back(std::move(offsets));
+    }
+    const std::vector<int64_t> row = random.below(2) == 0 ? std::vector<int64_t>{1} : std::vector<int64_t>{2, 3};
+    std::vector<int64_t> shape = {count}, declared = {-1};
+    shape.insert(shape.end(), row.begin(), row.end());
+    declared.insert(declared.end(), row.begin(), row.end());
+    std::vector<float> numbers(static_cast<size_t>(count) * (row.size() == 1 ? 1 : 6));
+    for (float& number : numbers) number = static_cast<float>(random.normal());
+    const std::vector<TensorInfo> infos = {{.name = "x \"quoted\"", .shape = declared, .lod_level = levels}};
+    const Tensor given = Tensor::copy_of(numbers, shape, lod);
+    const std::string text = format_request(infos, {{infos[0].name, given}});
+    const auto read = parse_request(text, infos);
+    ASSERT_TRUE(read.ok()) << read.status().message() << "\n" << text << "\nseed " << seed << ", round " << round;
+    const Tensor& found = read->inputs.at(infos[0].name);
+    EXPECT_EQ(found.shape, shape) << text;
+    EXPECT_EQ(found.lod, lod) << text;
+    EXPECT_EQ(values<float>(found), numbers) << text;
+  }
+}
+
+// What was asked for by input is answered by output, and that is read back; nothing else is.
+TEST(JsonTensor, AnswersAreReadBackByOutput) {
+  const std::vector<TensorInfo> infos = {{.name = "p"}, {.name = "ids"}};
+  const std::vector<Tensor> outputs = {Tensor::copy_of(std::vector<double>{0.25, -1e300}, {2, 1}),
+                                       Tensor::copy_of(std::vector<int32_t>{7, 8, 9}, {3, 1}, {{0, 1, 3}})};
+  const auto answer = parse_answer(*format_answer(infos, outputs, false));
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  ASSERT_EQ(answer->size(), 2u);
+  for (const OutputValues& output : *answer) {
+    const std::vector<double> expected = output.name == "p" ? std::vector<double>{0.25, -1e300} : std::vector<double>{7, 8, 9};
+    EXPECT_EQ(output.values, expected) << output.name;
+  }
+  const auto only = parse_answer(R"({"outputs":[[1,null],[2.5,3]]})");
+  ASSERT_TRUE(only.ok());
+  EXPECT_EQ((*only)[0].name, "");
+  EXPECT_TRUE(std::isnan((*only)[0].values[1]));
+  for (const char* body : {"", "[]", "{}", R"({"error":"no"})", R"({"predictions":[[1]]})"})
+    EXPECT_FALSE(parse_answer(body).ok()) << body;
+}
+
+TEST(JsonTensor, NamesOfSamplesStandBesideARequest) {
+  EXPECT_EQ(parse_ids(R"({"inputs": [1], "ids": ["part-0:1", 7]})"), (std::vector<std::string>{"part-0:1", "7"}));
+  for (const char* body : {R"({"inputs": [1]})", R"({"ids": 3})", "no JSON", ""}) EXPECT_TRUE(parse_ids(body).empty()) << body;
+}
+
+// Names come from models and bodies from strangers: what is written is JSON, whatever bytes they have.
+TEST(JsonTensor, StringsAreQuoted) {
+  EXPECT_EQ(json_string("a\"b\\c\n"), R"("a\"b\\c\n")");
+  EXPECT_EQ(json_string("\xc3\xa9"), "\"\xc3\xa9\"");
+  EXPECT_EQ(json_string("\xff").front(), '"');
+  EXPECT_EQ(json_string("\xff").find('\xff'), std::string::npos) << "no byte that is no UTF-8";
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ class ModelServer::Impl {
     });
     server_.Get(R"(/v1/models/([^/:]+)/parameters)", [this](const httplib::Request& request, httplib::Response& response) {
       if (!is_ours(request, response)) return;
-      const auto page = parameters_page(*model_.current());
+      const auto page = parameters_page(*model_.current(), limits_.max_parameters_bytes);
       if (page.ok())
         response.set_content(*page, kJson);
       else

@@ -3,18 +3,40 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "argosy/base/log.h"
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
+#include "argosy/data/object_folder.h"
+#include "argosy/data/object_store.h"
 #include "argosy/serve/predict/sample_inputs.h"
 
 namespace argosy::serve {
 namespace fs = std::filesystem;
 namespace {
 
+// Of an object store.
+Result<std::string> newest_stored_version(const std::string& uri) {
+  ASSIGN_OR_RETURN(const auto found, data::list_objects(uri, false));
+  int64_t highest = -1;
+  std::string newest = uri;
+  for (const data::ObjectInfo& object : found) {
+    const auto number = parse_integer(split_uri(object.uri).name);
+    if (!object.folder || !number || *number <= highest) continue;
+    highest = *number;
+    newest = object.uri;
+  }
+  return newest;
+}
+
 // The folder of the newest version where `path` is a folder of versions; else `path` itself.
-fs::path newest_version(const fs::path& path) {
+Result<fs::path> newest_version(const fs::path& path) {
+  if (data::is_store_uri(path.string())) {
+    ASSIGN_OR_RETURN(const std::string newest, newest_stored_version(path.string()));
+    return fs::path(newest);
+  }
   std::error_code error;
   int64_t highest = -1;
   fs::path found = path;
@@ -27,7 +49,11 @@ fs::path newest_version(const fs::path& path) {
   return found;
 }
 
-bool is_version(const fs::path& path) { return parse_integer(path.filename().string()).has_value(); }
+// The number of a version; nothing where it is none.
+std::optional<std::string> version_of(const fs::path& path) {
+  const std::string name = data::is_store_uri(path.string()) ? split_uri(path.string()).name : path.filename().string();
+  return parse_integer(name) ? std::optional(name) : std::nullopt;
+}
 
 void add_state(std::string& state, const fs::path& file) {
   struct stat info = {};
@@ -36,7 +62,11 @@ void add_state(std::string& state, const fs::path& file) {
 }
 
 // A text that is another one whenever a file of the model is.
-std::string state_of(const fs::path& path) {
+Result<std::string> state_of(const fs::path& path) {
+  if (data::is_store_uri(path.string())) {
+    ASSIGN_OR_RETURN(const std::string state, data::folder_state(path.string()));
+    return path.string() + "\n" + state;
+  }
   std::error_code error;
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(path, error)) files.push_back(entry.path());
@@ -65,7 +95,7 @@ Result<ServedVersion> open_version(const fs::path& path, const ServedModelOption
                        .outputs = predictor->outputs(),
                        .options = predictor->options(),
                        .run = [predictor](const Inputs& inputs) { return predictor->run(inputs); },
-                       .parameters = [predictor] { return predictor->parameters(); },
+                       .parameters = [predictor](uint64_t most) { return predictor->parameters(most); },
                        .ready = [predictor] { return predictor->ready(); },
                        .origins = [predictor] { return predictor->origins(); }};
 }
@@ -105,11 +135,12 @@ std::string ServedModel::last_problem() const {
 // Opens what is there where it is not what was opened before. Files that change meanwhile are left to the next look.
 Status ServedModel::open_current() {
   MutexLock looking(looking_);
-  const fs::path path = newest_version(options_.path);
-  std::string state = state_of(path);
+  ASSIGN_OR_RETURN(const fs::path path, newest_version(options_.path));
+  ASSIGN_OR_RETURN(std::string state, state_of(path));
   if (state == seen_) return {};
   auto opened = open_(path);
-  if (state_of(path) != state) return Status::aborted("'{}' changed while it was read", path.string());
+  ASSIGN_OR_RETURN(const std::string after, state_of(path));
+  if (after != state) return Status::aborted("'{}' changed while it was read", path.string());
   seen_ = std::move(state);
   if (!opened.ok()) {
     MutexLock lock(mutex_);
@@ -117,7 +148,7 @@ Status ServedModel::open_current() {
     return opened.status();
   }
   ++opened_;
-  opened->version = is_version(path) ? path.filename().string() : std::to_string(opened_);
+  opened->version = version_of(path).value_or(std::to_string(opened_));
   auto version = std::make_shared<const ServedVersion>(std::move(*opened));
   MutexLock lock(mutex_);
   current_.swap(version);  // the old one ends after the lock, or with its last request

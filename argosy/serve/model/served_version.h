@@ -17,7 +17,7 @@ struct ServedVersion {
   std::vector<TensorInfo> inputs, outputs;
   PredictorOptions options;
   std::function<Result<std::vector<Tensor>>(const Inputs&)> run;
-  std::function<Result<std::map<std::string, Tensor>>()> parameters;
+  std::function<Result<std::map<std::string, Tensor>>(uint64_t most_rows_bytes)> parameters;  // Predictor::parameters
   std::function<Status()> ready = [] { return Status(); };  // an error where `run` would fail whatever it is asked
   std::function<std::vector<ParameterSource::Origin>()> origins = [] { return std::vector<ParameterSource::Origin>(); };
 };

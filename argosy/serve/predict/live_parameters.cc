@@ -156,6 +156,7 @@ Status LiveParameters::add(const graph::VarDesc& variable, size_t table) {
     }
     puller_->add(variable.name,
                  {.kind = engine::RemoteVariable::rows, .table = static_cast<int>(table), .shape = variable.shape});
+    rows_bytes_ += static_cast<uint64_t>(std::max<int64_t>(elements_of(variable.shape), 0)) * sizeof(float);
     return {};
   }
   if (elements_of(variable.shape) != static_cast<int64_t>(theirs.size)) {

@@ -41,6 +41,7 @@ class LiveParameters {
 
   // The whole value of a row table as `shape` says; keys 0 … n-1.
   Result<std::vector<float>> all_rows(const std::string& name) const;
+  uint64_t rows_bytes() const { return rows_bytes_; }  // of all row tables, as the model declares them
   const engine::RemoteVariable* find_rows(std::string_view name) const;
 
  private:
@@ -63,6 +64,7 @@ class LiveParameters {
   const double refresh_seconds_;
   std::shared_ptr<Puller> puller_;  // the scope's remote
   std::vector<Dense> dense_;        // constant after take()
+  uint64_t rows_bytes_ = 0;         // likewise
   std::vector<uint64_t> copied_;    // the versions that the dense copies are of; of one thread at a time
 
   Mutex binding_;  // held while a run takes hold of the scope's tensors, and while they are replaced

@@ -111,6 +111,22 @@ TEST(LiveParameters, AreTakenFromTheSourceAlsoWhereOneFileHasAll) {
   EXPECT_TRUE(at::equal(to_torch(predictor->parameters()->at("table")), saved.parameter("table") * 3));
 }
 
+// The rows are those of a table of any size: one call must not be able to take all memory.
+TEST(LiveParameters, AreNotReadWholeAboveALimit) {
+  SavedModel saved;
+  const TestFolder folder;
+  saved.save(folder / "model");
+  auto source = source_of(saved);
+  const auto predictor = value_or_throw(open(folder / "model", source));
+  EXPECT_TRUE(predictor.parameters(20 * 4 * sizeof(float)).ok());
+  const int pulled = source->pulls_;
+  const auto refused = predictor.parameters(20 * 4 * sizeof(float) - 1);
+  EXPECT_EQ(refused.status().code(), Code::resource_exhausted);
+  EXPECT_NE(refused.status().message().find("have 320 bytes, and 319 may be read at once"), std::string::npos)
+      << refused.status().message();
+  EXPECT_EQ(source->pulls_, pulled);
+}
+
 // Rows at once, dense parameters with the next look.
 TEST(LiveParameters, FollowTheSource) {
   SavedModel saved;

@@ -7,6 +7,10 @@
 #include <optional>
 
 #include "argosy/base/mutex.h"
+#include "argosy/base/text.h"
+#include "argosy/base/uri.h"
+#include "argosy/data/store_uri.h"
+#include "argosy/data/working_folder.h"
 #include "argosy/engine/program/frame.h"
 #include "argosy/engine/program/model_io.h"
 #include "argosy/engine/program/run_frame.h"
@@ -14,6 +18,7 @@
 #include "argosy/serve/predict/live_parameters.h"
 
 namespace argosy::serve {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kIdleFrames = 64;
@@ -148,11 +153,37 @@ Predictor& Predictor::operator=(Predictor&& other) noexcept {
 Predictor::~Predictor() = default;
 
 Result<Predictor> Predictor::open(const std::filesystem::path& model, const PredictorOptions& options) {
-  ASSIGN_OR_RETURN(const graph::ModelFiles files, graph::ModelFiles::find(model));
+  const data::FolderPlace place(model);
+  if (place.in_object_store())
+    return open_copy(place, [](const fs::path& copy) { return graph::ModelFiles::find(copy); }, options);
+  ASSIGN_OR_RETURN(const graph::ModelFiles files, graph::ModelFiles::find(place.path));
   return open(files, options);
 }
 
+// All is read before the copy goes.
+Result<Predictor> Predictor::open_copy(const data::FolderPlace& place, const FindFiles& find, const PredictorOptions& options) {
+  ASSIGN_OR_RETURN(const auto copy, data::WorkingFolder::for_reading(place));
+  auto files = find(copy.path());
+  if (!files.ok()) return files.status().with_context("'{}', copied to this machine", place.path);
+  auto opened = open(*files, options);
+  if (!opened.ok()) return opened.status().with_context("'{}', copied to this machine", place.path);
+  return opened;
+}
+
 Result<Predictor> Predictor::open(const graph::ModelFiles& files, const PredictorOptions& options) {
+  if (const std::string model = files.model.string(); data::is_store_uri(model)) {
+    const UriParts parts = split_uri(model), params = split_uri(files.params.string());
+    if (!files.params.empty() && params.folder != parts.folder)
+      return Status::invalid_argument("'{}' and '{}' lie in two folders; put the program and its parameters into one", model,
+                                      files.params.string());
+    return open_copy(
+        data::FolderPlace(parts.folder),
+        [&](const fs::path& copy) {
+          return Result<graph::ModelFiles>(
+              graph::ModelFiles{copy / parts.name, files.params.empty() ? fs::path() : copy / params.name});
+        },
+        options);
+  }
   if (options.threads < 1) return Status::invalid_argument("a predictor needs at least 1 thread, not {}", options.threads);
   auto model = std::make_shared<Model>(options);
   std::error_code error;
@@ -189,9 +220,15 @@ std::vector<ParameterSource::Origin> Predictor::origins() const {
   return model_->live == nullptr ? std::vector<ParameterSource::Origin>() : model_->live->origins();
 }
 
-Result<std::map<std::string, Tensor>> Predictor::parameters() const {
+Result<std::map<std::string, Tensor>> Predictor::parameters(uint64_t most_rows_bytes) const {
   std::map<std::string, Tensor> found;
   LiveParameters* const live = model_->live.get();
+  if (live != nullptr) {
+    if (const uint64_t bytes = live->rows_bytes(); bytes > most_rows_bytes)
+      return Status::resource_exhausted("the tables that this model reads from a job have {} bytes, and {} may be read at once",
+                                        with_thousands(static_cast<int64_t>(bytes)),
+                                        with_thousands(static_cast<int64_t>(most_rows_bytes)));
+  }
   for (const graph::VarDesc* variable : model_->loaded.program->persistables()) {
     if (live != nullptr && live->find_rows(variable->name) != nullptr) {
       ASSIGN_OR_RETURN(const std::vector<float> rows, live->all_rows(variable->name));

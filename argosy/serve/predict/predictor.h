@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +13,9 @@
 #include "argosy/serve/predict/parameter_source.h"
 #include "argosy/serve/predict/predict_tensor.h"
 
+namespace argosy::data {
+struct FolderPlace;
+}
 namespace argosy::graph {
 class Program;
 }
@@ -23,7 +28,7 @@ namespace argosy::serve {
 struct PredictorOptions {
   int threads = 1;               // that one run may use inside of an operator; many runs at once use many cores with 1
   bool fuse = true;              // embeddings with their pooling, fc layers: the same numbers, sooner
-  bool bfloat16_matmul = false;  // matrix products of fc layers in bfloat16, accumulated in float32
+  bool bfloat16_matmul = false;  // matrix products with a parameter in bfloat16, accumulated in float32
   int gpu = -1;                  // the number of a GPU; -1: the CPU
   // Where parameters come from that it has a table of, in place of the model's files, which need not have them: rows are read by
   // each run, dense parameters are looked at every `refresh_seconds`. Null: all are the files'.
@@ -47,7 +52,8 @@ struct TensorInfo {
 using Inputs = std::map<std::string, Tensor>;
 
 // A saved model, ready to predict: what save_inference_model has written here, or in PaddlePaddle 1.x and 2.x (graph::ModelFiles
-// says in which forms). Only what computes its outputs from its inputs is run, in its test form.
+// says in which forms), in a folder of this machine or of an object store (s3://bucket/model). Only what computes its outputs
+// from its inputs is run, in its test form.
 //
 // Thread-safe: any number of threads call run() at once, and wait for each other only where the program changes what it keeps
 // from run to run (which models rarely do). A clone shares the parameters and nothing else. Cheap to move.
@@ -74,9 +80,9 @@ class Predictor {
   Predictor clone() const;
 
   // The pruned program, and the values that it keeps, by name; they are shared, not copied, but for tables of rows that a source
-  // has: those are read there, whole.
+  // has: those are read there, whole. Where they have more than `most_rows_bytes` together, nothing is read: resource_exhausted.
   const graph::Program& program() const;
-  Result<std::map<std::string, Tensor>> parameters() const;
+  Result<std::map<std::string, Tensor>> parameters(uint64_t most_rows_bytes = UINT64_MAX) const;
 
   // Whether run() can be expected to succeed: an error while the source of the parameters does not answer.
   Status ready() const;
@@ -87,6 +93,8 @@ class Predictor {
   class Model;
   class FramePool;
   explicit Predictor(std::shared_ptr<Model> model);
+  using FindFiles = std::function<Result<graph::ModelFiles>(const std::filesystem::path& copy)>;
+  static Result<Predictor> open_copy(const data::FolderPlace& place, const FindFiles& find, const PredictorOptions& options);
   Status begin(engine::Frame& frame) const;
 
   std::shared_ptr<Model> model_;

@@ -1,6 +1,6 @@
 #include "argosy/serve/redis/redis_source.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -9,8 +9,6 @@
 
 namespace argosy::serve {
 namespace {
-
-constexpr std::string_view kScheme = "redis://";
 
 class RedisSource final : public ParameterSource {
  public:
@@ -27,11 +25,12 @@ class RedisSource final : public ParameterSource {
   Status pull_dense(size_t table, std::span<float> values) override { return published_->pull_dense(table, values); }
 
   Result<std::vector<Origin>> origins() override {
-    ASSIGN_OR_RETURN(const publish::PublishedHead head, published_->head());
-    const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    Origin origin{.address = fmt::format("{}{}/{}", kScheme, options_.redis, options_.name), .version = head.version};
+    ASSIGN_OR_RETURN(const auto found, published_->standing());
+    const publish::PublishedHead& head = found.head;
+    Origin origin{.address = fmt::format("redis://{}/{}", options_.redis, options_.name), .version = head.version};
+    origin.lag_seconds = std::max(0.0, found.redis_seconds - head.current_seconds);
     origin.text = fmt::format("job '{}', run {}, published {:.0f} s ago from versions {} of its servers", head.job, head.run,
-                              now - head.unix_seconds, head.sources);
+                              std::max(0.0, found.redis_seconds - head.unix_seconds), head.sources);
     return std::vector<Origin>{origin};
   }
 
@@ -46,14 +45,6 @@ class RedisSource final : public ParameterSource {
 Result<std::shared_ptr<ParameterSource>> connect_redis_source(const RedisSourceOptions& options) {
   ASSIGN_OR_RETURN(auto tables, publish::PublishedTables::open(options.redis, options.name, options.wait_seconds));
   return std::shared_ptr<ParameterSource>(std::make_shared<RedisSource>(options, std::move(tables)));
-}
-
-Result<RedisSourceOptions> parse_redis_url(const std::string& url) {
-  const std::string rest = url.starts_with(kScheme) ? url.substr(kScheme.size()) : "";
-  const size_t slash = rest.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == rest.size())
-    return Status::invalid_argument("'{}' is no address of published tables; expected redis://host:port/NAME", url);
-  return RedisSourceOptions{.redis = rest.substr(0, slash), .name = rest.substr(slash + 1)};
 }
 
 }  // namespace argosy::serve

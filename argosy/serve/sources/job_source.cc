@@ -38,6 +38,7 @@ class JobSource final : public ParameterSource {
   std::string described(size_t server, const ps::RowReader::Source& one) const {
     std::string text = fmt::format("server {} of job '{}', run {}", server, reader_->job(), reader_->run());
     if (!one.follows.empty()) text += fmt::format(", by a follower of {}", one.follows);
+    if (!one.wire_format.empty()) text += fmt::format(", to which gradients come rounded to {}", one.wire_format);
     if (!one.answers_from.empty()) text += fmt::format(", which answers from its version '{}'", one.answers_from);
     if (!one.waits_for.empty()) text += fmt::format("; waits for {}", one.waits_for);
     return text;

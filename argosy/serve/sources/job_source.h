@@ -10,7 +10,9 @@
 namespace argosy::serve {
 
 struct JobSourceOptions {
-  std::vector<std::string> endpoints;  // "host:port" of all servers of a job, or of a follower of each, in any order
+  // Of all servers of a job, or of a follower of each, in any order: "host:port", or "host:port+host:port" of a server with two
+  // processes (replicas=1), of which the one that leads is read.
+  std::vector<std::string> endpoints;
   std::string token = {};              // of the job; empty: ARGOSY_TOKEN. TLS files are those of the environment (ARGOSY_TLS…)
   double connect_seconds = 60;  // for an endpoint that is away when the predictor is opened, or a follower that has not caught up
   double wait_seconds = 2;  // the same, later: the deadline of a read

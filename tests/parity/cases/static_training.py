@@ -65,5 +65,7 @@ for text in (
 training("SGD(0.1)", "sparse")
 for text in ("Adam(0.01)", "Adam(0.01, lazy_mode=True)"):
     training(
-        text, "sparse", differs="step n is corrected by the n-th powers of beta, as for a dense gradient; 2.6.2 takes those of step n + 1 where it is sparse"
+        text,
+        "sparse",
+        differs="step n is corrected by the n-th powers of beta, as for a dense gradient; 2.6.2 takes those of step n + 1 where it is sparse, and moves all rows where lazy_mode is False",
     )

@@ -71,7 +71,7 @@ for optimizer in ("Adam(0.01)", "Adam(0.01, lazy_mode=True)"):
         "optimizer.Adam",
         optimizer,
         ("sparse",),
-        differs="step n is corrected by the n-th powers of beta, as for a dense gradient; 1.8.5 takes those of step n + 1 where it is sparse",
+        differs="step n is corrected by the n-th powers of beta, as for a dense gradient; 1.8.5 takes those of step n + 1 where it is sparse, and moves all rows where lazy_mode is False",
     )
 training("optimizer.Adam", "Adam(0.01, beta1=0.0, beta2=0.0)", ("sparse",))
 training("optimizer.Adamax", "Adamax(0.01)")

@@ -30,7 +30,7 @@ def test_ranks_train_as_one_process_with_their_batches_together(job, ranks):
     assert all("equal to one process" in log for log in job.start(ranks, "training.py").logs())
 
 
-@pytest.mark.parametrize("way, ranks", [("fleet_2", 3), ("fleet_1", 2), ("nccl2", 2), ("collective", 2)])
+@pytest.mark.parametrize("way, ranks", [("fleet_2", 3), ("fleet_1", 2), ("nccl2", 2), ("collective", 2), ("config", 2)])
 def test_programs_train_as_one_process_with_the_batches_together(job, way, ranks):
     assert all("equal to one process" in log for log in job.start(ranks, "static_training.py", way).logs())
 

@@ -147,3 +147,9 @@ def test_schedulers_of_plateaus_have_a_state():
     for loss in (paddle.to_tensor(1.0), paddle.to_tensor(2.0)):
         scheduler.step(loss)
     assert optimizer.get_lr() == 0.5 and optimizer.state_dict()["LR_Scheduler"]["last_lr"] == 0.5
+
+
+# PaddlePaddle 2.6.2 takes it and does not use it on the CPU; a script that means it is told what has the same steps.
+def test_a_rescaled_gradient_is_refused_with_its_substitute():
+    with pytest.raises(ValueError, match=r"rescale_grad=0.25: scale the loss instead, and the bounds of grad_clip by as much"):
+        paddle.optimizer.Momentum(0.1, rescale_grad=0.25)

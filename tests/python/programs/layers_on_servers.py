@@ -1,4 +1,7 @@
-"""A static model of paddle.nn layers: trains alone, or on servers where it is started so, and prints its losses."""
+"""A static model of paddle.nn layers: trains alone, or on servers where it is started so, and prints its losses. The first argument is its rule: sgd, or
+lamb or lars by the strategy."""
+
+import sys
 
 import numpy as np
 
@@ -25,7 +28,13 @@ def main():
     ids, dense, label = paddle.static.data("ids", [None, 2], "int64"), paddle.static.data("dense", [None, 4]), paddle.static.data("label", [None, 1])
     model = Model()
     loss = nn.functional.binary_cross_entropy_with_logits(model(ids, dense), label)
-    fleet.distributed_optimizer(paddle.optimizer.SGD(0.5), fleet.DistributedStrategy()).minimize(loss)
+    strategy, rule = fleet.DistributedStrategy(), sys.argv[1]
+    if rule == "lamb":
+        strategy.lamb, strategy.lamb_configs = True, {"lamb_weight_decay": 0.02, "exclude_from_weight_decay": ["b_0"]}
+    if rule == "lars":
+        strategy.lars, strategy.lars_configs = True, {"lars_coeff": 0.1, "lars_weight_decay": 0.02, "epsilon": 1e-3, "exclude_from_weight_decay": ["b_0"]}
+    optimizer = {"sgd": paddle.optimizer.SGD(0.5), "lamb": paddle.optimizer.Adam(0.05), "lars": paddle.optimizer.Momentum(0.5, 0.9)}[rule]
+    fleet.distributed_optimizer(optimizer, strategy).minimize(loss)
     if fleet.is_server():
         fleet.init_server()
         fleet.run_server()

@@ -73,6 +73,8 @@ def log10(x, name=None):
 
 
 def trunc(input, name=None):
+    if _core.dtype_name(input.dtype) in ("int64", "int32"):
+        return layers.assign(input)
     return T.sign(input) * T.floor(T.abs(input))
 
 

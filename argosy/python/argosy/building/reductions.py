@@ -53,8 +53,8 @@ def std(x, axis=None, unbiased=True, keepdim=False, name=None):
     return T.sqrt(var(x, axis, unbiased, keepdim))
 
 
-def norm(x, p: Any = "fro", axis=None, keepdim=False, name=None):
-    if p in ("fro", 2):
+def norm(x, p: Any = None, axis=None, keepdim=False, name=None):
+    if p in (None, "fro", 2):
         return T.sqrt(T.sum(T.square(x), axis, keepdim=keepdim))
     if p in (float("inf"), float("-inf")):
         return (T.max if p > 0 else T.min)(T.abs(x), axis, keepdim)

@@ -88,7 +88,7 @@ def positions(x, axis):
     return layers.cumsum(layers.cast(layers.ones_like(x), "int64"), axis=axis) - 1
 
 
-def take_along_axis(arr, indices, axis, broadcast=True):
+def take_along_axis(arr, indices, axis, broadcast=True, name=None):
     axis %= len(arr.shape)
     if broadcast:
         parts = [list(arr.shape), list(indices.shape)]

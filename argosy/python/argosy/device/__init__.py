@@ -5,7 +5,7 @@ import warnings
 
 from argosy.errors import InvalidArgumentError, UnimplementedError
 
-_state = {"device": "cpu", "warned": False}
+_state = {"device": "cpu", "warned": False, "flags": False}
 
 
 class CPUPlace:
@@ -130,7 +130,20 @@ def torch_device(place=None):
     """
     place = _place_of(_state["device"]) if place is None else _place_of(place.lower()) if isinstance(place, str) else place
     found = resolve(place, 3)
-    return f"cuda:{found.get_device_id()}" if type(found) is CUDAPlace else "cpu"
+    if type(found) is not CUDAPlace:
+        return "cpu"
+    if not _state["flags"]:
+        _state["flags"] = True
+        _honour_flags()
+    return f"cuda:{found.get_device_id()}"
+
+
+def _honour_flags():
+    """FLAGS_cudnn_deterministic of the environment, once, before the first GPU is used."""
+    if os.environ.get("FLAGS_cudnn_deterministic"):
+        from argosy.fluid.flags import set_flags
+
+        set_flags({"FLAGS_cudnn_deterministic": os.environ["FLAGS_cudnn_deterministic"]})
 
 
 def place_of(device):

@@ -82,8 +82,8 @@ class InMemoryDataset(_OneCall, dataset.InMemoryDataset):
             "merge_size": lambda size: self.set_merge_by_lineid(size) if size > 0 else None,
             "fleet_send_batch_size": self.set_fleet_send_batch_size,
             "fleet_send_sleep_seconds": self.set_fleet_send_sleep_seconds,
-            "fea_eval": lambda on: self.set_fea_eval(None, on),
-            "candidate_size": lambda size: None,  # of fea_eval, which says no itself
+            "fea_eval": lambda on: self.set_fea_eval(self._candidates, on),
+            "candidate_size": lambda size: self.set_fea_eval(size, self._evaluates_features),
         }
 
     def _set_use_ps_gpu(self, use_ps_gpu):

@@ -1,6 +1,7 @@
 """The job of equals that this process belongs to: its place in it, and the group of all its processes. Light: without torch and NumPy."""
 
 import atexit
+import importlib
 import os
 from typing import Any
 
@@ -14,7 +15,14 @@ _state: dict[str, Any] = {"place": None, "process": None}
 
 def place():
     """Which process of how many this is: as use() said, otherwise as the environment says."""
-    return _core.rank_info_from_environment() if _state["place"] is None else _state["place"]
+    if _state["place"] is not None:
+        return _state["place"]
+    if "ARGOSY_SPARE" in os.environ:
+        importlib.import_module("argosy.distributed.fleet.stepping")  # and torch: what takes time is done before there is a place to take
+    found = _core.rank_info_from_environment()
+    if os.environ.pop("ARGOSY_SPARE", None):  # a spare process has a place now
+        os.environ.update(_core.variables_of_place())
+    return found
 
 
 def use(where, settings=None):

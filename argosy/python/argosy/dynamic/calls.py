@@ -7,7 +7,7 @@ from typing import Any, ParamSpec
 import torch
 
 from argosy import dispatch, tensor
-from argosy.dynamic import casting
+from argosy.dynamic import casting, dtypes
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError
 from argosy.nn.functional import both_graphs
@@ -25,6 +25,16 @@ def _check(name, first):
         raise InvalidArgumentError(
             f"paddle.{name}: the first argument is a Tensor, or a Variable of a static program; found {type(first).__name__}; paddle.to_tensor makes one of it"
         )
+
+
+def _refused(name, args, kwargs, error):
+    """torch's refusal of the arguments as ours, with what they were; None where the error is of another kind."""
+    text = str(error)
+    if type(error) is not RuntimeError or "memory" in text or "CUDA" in text:
+        return None
+    tensors = [one for part in (*args, *kwargs.values()) for one in (part if isinstance(part, (list, tuple)) else (part,)) if isinstance(one, torch.Tensor)]
+    given = ", ".join(f"{list(one.shape)} {dtypes.name_of(one.dtype)}" for one in tensors)
+    return InvalidArgumentError(f"{name}() of tensors {given}: {text.splitlines()[0] if text else 'refused'}")
 
 
 def named(function: Callable[_Arguments, Any], name, doc=None) -> Callable[_Arguments, Any]:
@@ -74,7 +84,13 @@ def computes(function: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
             return dispatch.built(function, *args, **kwargs, **({} if name is None else {"name": name}))
         _check(function.__name__, _first(args, kwargs))
         args, kwargs = [unwrap(one) for one in args], {key: unwrap(value) for key, value in kwargs.items()}
-        return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))  # pyright: ignore[reportCallIssue]
+        try:
+            return wrap(casting.applied(function.__name__, function, args, kwargs) if casting.active() else function(*args, **kwargs))  # pyright: ignore[reportCallIssue]
+        except RuntimeError as error:
+            refused = _refused(function.__name__, args, kwargs, error)
+            if refused is None:
+                raise
+            raise refused from error
 
     called.__doc__ = _doc(function)
     setattr(called, "on_tensors", True)  # noqa: B010

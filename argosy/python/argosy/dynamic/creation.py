@@ -5,11 +5,12 @@ from typing import Any
 import numpy
 import torch
 
-from argosy import device
+from argosy import _core, device
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import on_tensors
 from argosy.dynamic.sizes import sizes
 from argosy.dynamic.tensor import Tensor, torch_of, unwrap
+from argosy.fluid.param_attr import as_attr
 
 __all__ = [
     "to_tensor",
@@ -247,6 +248,8 @@ def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_
     """A tensor to train."""
     from argosy.dynamic import initial
 
+    if name is None and as_attr(attr).name is None:
+        name = _core.unique_name(f"{_core.unique_name('create_parameter')}.{'b' if is_bias else 'w'}")
     return initial.parameter(shape, attr, dtype, is_bias, default_initializer, name)
 
 

@@ -2,12 +2,15 @@
 
 import torch
 
+from argosy import _core
 from argosy.dynamic.calls import computes
+
+_entries = _core.on_tensors
 
 
 @computes
 def abs(x, name=None):
-    return torch.abs(x)
+    return _entries.abs(x)
 
 
 @computes
@@ -22,7 +25,7 @@ def angle(x, name=None):
 
 @computes
 def ceil(x, name=None):
-    return torch.ceil(x)
+    return _entries.ceil(x)
 
 
 @computes
@@ -37,12 +40,12 @@ def conj(x, name=None):
 
 @computes
 def erf(x, name=None):
-    return torch.erf(x)
+    return _entries.erf(x)
 
 
 @computes
 def exp(x, name=None):
-    return torch.exp(x)
+    return _entries.exp(x)
 
 
 @computes
@@ -57,7 +60,7 @@ def expm1(x, name=None):
 
 @computes
 def floor(x, name=None):
-    return torch.floor(x)
+    return _entries.floor(x)
 
 
 @computes
@@ -112,7 +115,7 @@ def isnan(x, name=None):
 
 @computes
 def log(x, name=None):
-    return torch.log(x)
+    return _entries.log(x)
 
 
 @computes
@@ -162,12 +165,12 @@ def real(x, name=None):
 
 @computes
 def reciprocal(x, name=None):
-    return torch.reciprocal(x)
+    return _entries.reciprocal(x)
 
 
 @computes
 def rsqrt(x, name=None):
-    return torch.rsqrt(x)
+    return _entries.rsqrt(x)
 
 
 @computes
@@ -182,17 +185,17 @@ def sgn(x, name=None):
 
 @computes
 def sign(x, name=None):
-    return torch.sign(x)
+    return _entries.sign(x)
 
 
 @computes
 def sqrt(x, name=None):
-    return torch.sqrt(x)
+    return _entries.sqrt(x)
 
 
 @computes
 def square(x, name=None):
-    return torch.square(x)
+    return _entries.square(x)
 
 
 @computes
@@ -212,4 +215,4 @@ def sigmoid(x, name=None):
     >>> print(paddle.tensor.sigmoid(paddle.to_tensor([0.0, 2.0])).numpy())
     [0.5      0.880797]
     """
-    return torch.sigmoid(x)
+    return _entries.sigmoid(x)

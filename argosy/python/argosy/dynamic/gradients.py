@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from argosy import _finite
 from argosy.dynamic.tensor import Tensor, unwrap
 
 __all__ = ["no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "grad"]
@@ -105,5 +106,6 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise NotImplementedError("paddle.grad: only_inputs=False and no_grad_vars are not there; set stop_gradient on the tensors instead")
     given = [None] * len(outputs) if grad_outputs is None else unwrap(listed(grad_outputs))
     given = [torch.ones_like(output) if one is None else one for output, one in zip(outputs, given)]
-    found = torch.autograd.grad(outputs, inputs, given, retain_graph=retain_graph, create_graph=create_graph, allow_unused=allow_unused)
+    with _finite.watched_backward():
+        found = torch.autograd.grad(outputs, inputs, given, retain_graph=retain_graph, create_graph=create_graph, allow_unused=allow_unused)
     return [None if one is None else Tensor(one) for one in found]

@@ -4,8 +4,11 @@ from typing import Any
 
 import torch
 
+from argosy import _core
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes
+
+_entries = _core.on_tensors
 
 
 def _axes(axis):
@@ -102,11 +105,7 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
 
 @computes
 def round(x, name=None):
-    # Halves go away from 0; torch's own go to the even neighbour.
-    if not x.is_floating_point():
-        return torch.round(x)
-    whole = torch.trunc(x)
-    return torch.where((x - whole).abs() >= 0.5, whole + torch.sign(x), whole)
+    return _entries.round(x)
 
 
 def _is_whole(x):

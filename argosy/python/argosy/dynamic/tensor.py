@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import torch
 
-from argosy import _core, device
+from argosy import _core, _finite, device
 from argosy.dynamic import dtypes, indexing, step_numbers
 from argosy.errors import InvalidArgumentError
 
@@ -33,6 +33,8 @@ class Tensor:
         self._torch = value
         self._name = name
         self.persistable = False
+        if _finite.asked:
+            _finite.check(value, lambda: self.name)
 
     if TYPE_CHECKING:  # argosy.dynamic.functions attaches them
 
@@ -132,7 +134,8 @@ class Tensor:
             )
             return
         given = torch.ones_like(self._torch) if grad_tensor is None else unwrap(grad_tensor)
-        self._torch.backward(given, retain_graph=retain_graph)
+        with _finite.watched_backward():
+            self._torch.backward(given, retain_graph=retain_graph)
         step_numbers.step_done(self._unscaled if self._unscaled is not None else self._torch)
 
     def clear_gradient(self, set_to_zero=True):

@@ -2,7 +2,10 @@
 
 import torch
 
+from argosy import _core
 from argosy.dynamic.calls import computes
+
+_entries = _core.on_tensors
 
 
 @computes
@@ -12,7 +15,7 @@ def acos(x, name=None):
     >>> print(paddle.acos(paddle.to_tensor([1.0, 0.0])).numpy())
     [0.        1.5707964]
     """
-    return torch.acos(x)
+    return _entries.acos(x)
 
 
 @computes
@@ -32,7 +35,7 @@ def asin(x, name=None):
     >>> print(paddle.asin(paddle.to_tensor([0.0, 1.0])).numpy())
     [0.        1.5707964]
     """
-    return torch.asin(x)
+    return _entries.asin(x)
 
 
 @computes
@@ -52,7 +55,7 @@ def atan(x, name=None):
     >>> print(paddle.atan(paddle.to_tensor([0.0, 1.0])).numpy())
     [0.        0.7853982]
     """
-    return torch.atan(x)
+    return _entries.atan(x)
 
 
 @computes
@@ -67,7 +70,7 @@ def atanh(x, name=None):
 
 @computes
 def cos(x, name=None):
-    return torch.cos(x)
+    return _entries.cos(x)
 
 
 @computes
@@ -102,7 +105,7 @@ def rad2deg(x, name=None):
 
 @computes
 def sin(x, name=None):
-    return torch.sin(x)
+    return _entries.sin(x)
 
 
 @computes
@@ -127,7 +130,7 @@ def tan(x, name=None):
 
 @computes
 def tanh(x, name=None):
-    return torch.tanh(x)
+    return _entries.tanh(x)
 
 
 @computes

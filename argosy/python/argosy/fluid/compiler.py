@@ -6,7 +6,7 @@ import os
 
 from argosy import device
 from argosy.errors import InvalidArgumentError
-from argosy.fluid import executor, framework
+from argosy.fluid import executor, framework, half_async
 from argosy.fluid.settings import Settings
 
 __all__ = ["CompiledProgram", "ParallelExecutor", "ExecutionStrategy", "BuildStrategy"]
@@ -105,6 +105,7 @@ class CompiledProgram:
         check_strategy("CompiledProgram: build_strategy", build_strategy, BuildStrategy)
         self._program = program_or_graph
         self._captures = build_strategy is not None and build_strategy.allow_cuda_graph_capture
+        half_async.meet(self._program, build_strategy)
 
     def with_data_parallel(self, loss_name=None, build_strategy=None, exec_strategy=None, share_vars_from=None, places=None):
         """A program that trains on parameter servers is run by as many threads as there are CPU places, or as CPU_NUM says: each
@@ -113,8 +114,7 @@ class CompiledProgram:
         check_strategy("with_data_parallel: exec_strategy", exec_strategy, ExecutionStrategy)
         if build_strategy is not None:
             self._captures = build_strategy.allow_cuda_graph_capture
-            if build_strategy._waits:
-                _meet_threads(self._program)
+        half_async.meet(self._program, build_strategy)
         self._check_loss(loss_name)
         if places is not None and len(places) > 1 and not all(type(place) is device.CPUPlace for place in places):
             raise InvalidArgumentError(f"with_data_parallel: {len(places)} places were given, and one process runs on one GPU; start more with fleetrun")
@@ -128,13 +128,6 @@ class CompiledProgram:
             raise InvalidArgumentError(f"with_data_parallel: loss_name is the name of a variable; found {type(name).__name__}; give loss.name")
         if not any(block.has_var(name) for block in self._program.blocks):
             raise InvalidArgumentError(f"with_data_parallel: loss_name={name!r}, and the program has no such variable; give the name of its loss, loss.name")
-
-
-def _meet_threads(program):
-    """The threads of a worker of an asynchronous job meet in each step from here on, where `program` is the one that it trains."""
-    from argosy.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet
-
-    fleet._meet_threads(program)
 
 
 def cpu_num():

@@ -5,9 +5,26 @@ import sys
 import warnings
 from typing import Any
 
+from argosy.errors import NotFoundError
 from argosy.fluid import dataset_settings
 
-__all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset", "MessageStream", "FolderStream"]
+__all__ = ["DatasetFactory", "DatasetBase", "InMemoryDataset", "QueueDataset", "MessageStream", "FolderStream", "glob"]
+
+
+def glob(pattern):
+    r"""The files that match a shell's pattern, sorted: of this machine, or objects of a store (s3://bucket/day=*/part-*). No match is an error.
+
+    >>> with open("seen-0", "w") as file:
+    ...     count = file.write("1 5\n")
+    >>> fluid.dataset.glob("seen-*")
+    ['seen-0']
+    """
+    from argosy import _core
+
+    found = _core.matching_files(str(pattern))
+    if not found:
+        raise NotFoundError(f"no file matches {str(pattern)!r}")
+    return found
 
 
 def find_own_programs():
@@ -118,7 +135,7 @@ class DatasetBase(dataset_settings.Base):
     def set_table(self, table):
         """Reads a table in memory in place of files: a DataFrame of pandas or polars, a table of pyarrow, or whatever has __arrow_c_stream__().
 
-        Nothing is copied before batches are made. A change of the DataFrame is seen after another set_table(). None: files again.
+        Nothing is copied before batches are made. A change of the DataFrame is seen after another set_table(). None in place of one that was set: files again.
 
         >>> import pandas
         >>> dataset = fluid.QueueDataset()
@@ -126,6 +143,8 @@ class DatasetBase(dataset_settings.Base):
         """
         from argosy import _core
 
+        if table is None and self._table is None:
+            raise TypeError("set_table: found None where a table is expected; None takes back a table that was set before, and there was none")
         stream = getattr(table, "__arrow_c_stream__", None)
         if table is not None and stream is None:
             raise TypeError("set_table takes a table with __arrow_c_stream__(), such as a DataFrame of pandas (2.2 or later) or polars, or a pyarrow.Table; "
@@ -310,6 +329,7 @@ class InMemoryDataset(dataset_settings.InMemory, DatasetBase):
 
 class _FileStream:
     _stream: Any
+    as_of = None  # of a MessageStream
 
     def next(self):
         """The files of the next pass; [] where nothing came for idle_seconds, by when all workers have trained what came before."""
@@ -332,24 +352,52 @@ class MessageStream(_FileStream):
     or "latest". A pass has at most ``most`` messages of a partition, a file ``range`` of them. Properties of librdkafka (security and
     others): a file of KEY=VALUE lines that ARGOSY_KAFKA_CONFIG names.
 
+    ``every_seconds`` divides the data at event time, the time in the messages' timestamps: 3600 at the full hours, in UTC. No list goes beyond
+    a full hour before all messages of the hour are taken, and ``as_of`` says that they are. In each partition these are the messages before the
+    first one of the next hour; where none has come, those that are there ``late_seconds`` after the hour's end.
+
     >>> stream = fluid.dataset.MessageStream("broker:9092", "clicks", group="ctr")
     >>> for files in stream:  # doctest: +SKIP
     ...     dataset.set_filelist(files)
     ...     exe.train_from_dataset(fluid.default_main_program(), dataset)
     """
 
-    def __init__(self, brokers, topic, group="argosy", from_="earliest", most=1_000_000, range=50_000, broker_seconds=60.0, idle_seconds=60.0,
-                 poll_seconds=0.5):  # fmt: skip
+    def __init__(self, brokers, topic, group="argosy", from_="earliest", most=1_000_000, range=50_000, broker_seconds=60.0, every_seconds=0.0,
+                 late_seconds=10.0, idle_seconds=60.0, poll_seconds=0.5):  # fmt: skip
         from argosy import _core
 
-        self._stream = _core.MessageStream(brokers, topic, group, from_, most, range, broker_seconds, idle_seconds, poll_seconds)
+        settings = (brokers, topic, group, from_, most, range, broker_seconds, every_seconds, late_seconds)
+        self._stream = _core.MessageStream(*settings, idle_seconds, poll_seconds)
+
+    @property
+    def as_of(self):
+        """With every_seconds: the moment (a datetime in UTC) whose model this is, before the list that next() gave is trained: it has
+        exactly the messages before that moment; None in the middle of a window. Where the stream has ended: the end of its last window, if
+        that is over.
+
+        >>> for files in stream:  # doctest: +SKIP
+        ...     if stream.as_of is not None:
+        ...         fleet.barrier_worker()
+        ...         if fleet.is_first_worker():
+        ...             fleet.save_persistables(exe, f"models/{stream.as_of:%Y%m%dT%H%M%S}")
+        ...         fleet.barrier_worker()  # nobody trains on before it is saved
+        ...     dataset.set_filelist(files)
+        ...     exe.train_from_dataset(fluid.default_main_program(), dataset)
+        """
+        import datetime
+
+        milliseconds = self._stream.as_of
+        if milliseconds is None:
+            return None
+        return datetime.datetime.fromtimestamp(0, datetime.UTC) + datetime.timedelta(milliseconds=milliseconds)
 
 
 class FolderStream(_FileStream):
-    """Files that appear, as one list after the other: those that match a shell's pattern and were not there before, by their names.
+    """Files that appear, as one list after the other: those that match a shell's pattern, or objects of a store that match a URI's, and were not
+    there before, by their names.
 
-    A file is whole when it gets its name: write it under another one, which the pattern does not match, and rename it. All workers of a job take
-    the same lists; set_file_handout() deals them out.
+    A file is whole when it gets its name: write it under another one, which the pattern does not match, and rename it; an object is whole when it is there. All
+    workers of a job take the same lists; set_file_handout() deals them out.
 
     >>> stream = fluid.dataset.FolderStream("incoming/*.parquet", idle_seconds=600.0)
     """

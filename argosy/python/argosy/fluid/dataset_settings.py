@@ -1,10 +1,11 @@
 """Settings of datasets beyond files, variables and batches: what can be true works, what cannot is an error that names its substitute."""
 
+import random
 import shlex
 import warnings
 from typing import Any
 
-from argosy.errors import InvalidArgumentError, UnimplementedError
+from argosy.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 
 __all__ = ["Base", "InMemory"]
 
@@ -64,15 +65,15 @@ class Base:
         _refuse("set_pv_batch_size", *_PAGE_VIEWS.split("; "))
 
     def set_fea_eval(self, record_candidate_size, fea_eval=True):
-        """False, which is how it is. It would be for slots_shuffle()."""
+        """False, which is how it is: slots of an InMemoryDataset can be shuffled, with slots_shuffle()."""
         if fea_eval:
-            _refuse("set_fea_eval", "slots are not shuffled one by one in memory", _OTHER_FEATURES)
+            _refuse("set_fea_eval", *_IN_MEMORY)
 
     def slots_shuffle(self, slots):
-        _refuse("slots_shuffle", "slots are not shuffled one by one in memory", _OTHER_FEATURES)
+        _refuse("slots_shuffle", *_IN_MEMORY)
 
 
-_OTHER_FEATURES = "to see what a feature is worth, run infer_from_dataset on files whose pipe command takes that slot from another line, and compare the AUC"
+_IN_MEMORY = ("slots are shuffled in memory", "read the files into an InMemoryDataset")
 
 
 def _quoted(text):
@@ -85,7 +86,10 @@ class InMemory:
     _feed_type = "MultiSlotInMemoryDataFeed"
     _pipe_command: str
     _criteo: Any
+    _memory: Any
     _leading: tuple[str, ...] = ()  # columns before the first slot: "ins_id", "content"
+    _candidates = 10000  # samples that another sample's slots are drawn from
+    _evaluates_features = False
 
     def _whole_pipe(self):
         if not self._leading:
@@ -106,6 +110,31 @@ class InMemory:
     def set_parse_content(self, parse_content):
         """Lines have `1 text` before their first slot, behind the id where there is one; it is read over."""
         self._lead("content", bool(parse_content))
+
+    def set_fea_eval(self, record_candidate_size, fea_eval=True):
+        """What features are worth is to be seen: slots_shuffle() may be called, and draws from so many samples."""
+        if isinstance(record_candidate_size, bool) or not isinstance(record_candidate_size, int) or record_candidate_size < 1:
+            raise InvalidArgumentError(f"set_fea_eval: record_candidate_size is a number of samples, 1 or more; found {record_candidate_size!r}")
+        self._candidates, self._evaluates_features = record_candidate_size, bool(fea_eval)
+
+    def slots_shuffle(self, slots):
+        """Each sample gets the values of these slots, by name, from another one; the rest of it stays. After set_fea_eval() and load_into_memory().
+
+        infer_from_dataset() then has a smaller AUC than on the samples as they were, by what the slots are worth. The other one is drawn from
+        record_candidate_size samples, which are drawn from those up to this one, and gives all of the slots. Each call begins with the samples as they
+        were before the first; slots_shuffle([]) is how to have them back. What was loaded is kept for that, and takes memory once more.
+
+        >>> dataset = fluid.InMemoryDataset()
+        >>> dataset.set_fea_eval(1000)
+        >>> dataset.load_into_memory()  # doctest: +SKIP
+        >>> dataset.slots_shuffle(["query_id"])  # doctest: +SKIP
+        """
+        if not self._evaluates_features:
+            raise FailedPreconditionError(
+                "slots_shuffle: call set_fea_eval(record_candidate_size) first, with from how many samples another one's slots are drawn"
+            )
+        names = [slots] if isinstance(slots, str) else [getattr(one, "name", one) for one in slots]
+        self._memory("slots_shuffle()").shuffle_slots(names, self._candidates, random.getrandbits(63))
 
     def set_feed_type(self, data_feed_type):
         """MultiSlotInMemoryDataFeed, which is what there is."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from argosy import _core, device
+from argosy import _core, _finite, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.fluid import framework, parallel, rate, reader
 from argosy.fluid.data_feeder import convert_dtype
@@ -15,11 +15,11 @@ from argosy.fluid.fetch_handler import FetchHandler
 __all__ = ["DatasetReport", "Executor", "FetchHandler", "FetchedArray", "global_scope", "scope_guard"]
 
 global_scope = _core.global_scope
-_NARROW = set()  # ids of programs whose products of fc layers are bfloat16
+_NARROW = set()  # ids of programs whose products with a parameter are bfloat16
 
 
 def use_bfloat16(program):
-    """From now on executors compute the products of the program's fc layers in bfloat16, which add up in float32. Clones stay as they were."""
+    """From now on executors compute the program's products with a parameter (fc, nn.Linear) in bfloat16, which add up in float32. Clones stay as they were."""
     _NARROW.add(program._id)
 
 
@@ -159,7 +159,7 @@ class Executor:
         if device._gpu_count() > 0:
             import torch  # noqa: F401  # before the first backward: its autograd replaces the core's, and knows no GPU's queue where that has begun
         self._runner = _core.Runner(device=device.torch_device(self.place))
-        self._others = {}  # (steps are captured, products are bfloat16) -> the runner of such programs; made for the first one
+        self._others = {}  # (steps are captured, products are bfloat16, values are checked) -> the runner of such programs; made for the first one
         self._scopes = {}  # id -> scope, of those that programs ran in
         self._closed = False
 
@@ -279,16 +279,19 @@ class Executor:
         (0, '')
         """
         captures, narrow = True, _program_of(program)._id in _NARROW
-        runner = self._others.get((captures, narrow))
+        runner = self._others.get((captures, narrow, _finite.asked))
         return (0, "") if runner is None else runner.capture_report(_program_of(program))
 
     def _runner_of(self, program):
         captures, narrow = getattr(program, "_captures", False), _program_of(program)._id in _NARROW
-        if not captures and not narrow:
+        kind = captures, narrow, _finite.asked
+        if not any(kind):
             return self._runner
-        if (captures, narrow) not in self._others:
-            self._others[captures, narrow] = _core.Runner(bfloat16_matmul=narrow, capture=captures, device=device.torch_device(self.place))
-        return self._others[captures, narrow]
+        if kind not in self._others:
+            on = device.torch_device(self.place)
+            # operators that are not fused are those that a user knows by name
+            self._others[kind] = _core.Runner(bfloat16_matmul=narrow, fuse=not _finite.asked, capture=captures, device=on, check_finite=_finite.asked)
+        return self._others[kind]
 
     def _check_open(self):
         if self._closed:

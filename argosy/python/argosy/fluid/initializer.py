@@ -82,8 +82,10 @@ class MSRAInitializer(Initializer):
     >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 1, param_attr=fluid.initializer.MSRA(uniform=False))
     """
 
+    _gain = 0.0  # what the spread is multiplied by instead of sqrt(2)
+
     def __init__(self, uniform=True, fan_in=None, seed=0):
-        super().__init__(_core.msra_initializer(uniform, fan_in or 0, seed))
+        super().__init__(_core.msra_initializer(uniform, fan_in or 0, seed, self._gain))
 
 
 class NumpyArrayInitializer(Initializer):

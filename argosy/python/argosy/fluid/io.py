@@ -222,7 +222,7 @@ def load_inference_model(dirname, executor, model_filename=None, params_filename
 
 
 def save(program, model_path):
-    """Writes model_path + .pdparams, .pdopt (what else outlives a run) and .pdmodel (the program).
+    """Writes model_path + .pdparams, .pdopt (what else outlives a run) and .pdmodel (the program); on a worker of parameter servers .pdledger too.
 
     >>> y, exe = fluid.layers.fc(fluid.data("x", [None, 2]), 1), fluid.Executor()
     >>> result = exe.run(fluid.default_startup_program())
@@ -235,6 +235,7 @@ def save(program, model_path):
 
 def _write_state(program, model_path):
     _core.refresh(_scope())
+    state_file.write_ledger(model_path, _core.ledger(_scope()))
     groups = {".pdparams": get_program_parameter(program)}
     groups[".pdopt"] = [var for var in get_program_persistable_vars(program) if not is_parameter(var)]
     for ending, variables in groups.items():

@@ -8,8 +8,10 @@ from argosy import _core
 from argosy.dispatch import is_tensor
 from argosy.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
 from argosy.fluid import executor, framework, rate
+from argosy.fluid.averages import ExponentialMovingAverage, ModelAverage
 from argosy.fluid.backward import append_backward
 from argosy.fluid.clip import is_own
+from argosy.fluid.lookahead import LookaheadOptimizer
 from argosy.fluid.recompute_optimizer import RecomputeOptimizer
 
 __all__ = [
@@ -39,6 +41,9 @@ __all__ = [
     "FtrlOptimizer",
     "LambOptimizer",
     "RecomputeOptimizer",
+    "ExponentialMovingAverage",
+    "LookaheadOptimizer",
+    "ModelAverage",
 ]
 
 _OPTIMIZE = 2  # the bit of op_role
@@ -47,11 +52,11 @@ _OPTIMIZE = 2  # the bit of op_role
 def _parameters(given, optimizer):
     """The members of `given`: parameters of either graph, names of a program's, or dicts with "params"."""
     if is_tensor(given) or isinstance(given, (framework.Variable, str, dict)):
-        raise _WrongParameters(f"{optimizer}: parameters is a list, such as layer.parameters(); found one {type(given).__name__}; write [it]")
+        raise InvalidArgumentError(f"{optimizer}: parameters is a list, such as layer.parameters(); found one {type(given).__name__}; write [it]")
     try:
         members = list(given)
     except TypeError:
-        raise _WrongParameters(f"{optimizer}: parameters is a list, such as layer.parameters(); found {type(given).__name__}") from None
+        raise InvalidArgumentError(f"{optimizer}: parameters is a list, such as layer.parameters(); found {type(given).__name__}") from None
     for one in members:
         if isinstance(one, dict):
             if "params" not in one:
@@ -67,13 +72,9 @@ def _check_parameter(one, optimizer):
         if not one.is_leaf:  # a step would move a copy, and nothing of the model
             raise InvalidArgumentError(f"{optimizer}: '{one.name}' of the parameters is computed from other tensors; give those, which can be moved")
     elif not isinstance(one, (framework.Variable, str)):
-        raise _WrongParameters(
+        raise InvalidArgumentError(
             f"{optimizer}: the parameters are Parameters, or dicts with 'params'; found {type(one).__name__} {str(one)[:60]!r}; give layer.parameters()"
         )
-
-
-class _WrongParameters(InvalidArgumentError, TypeError):
-    """Paddle raises TypeError here."""
 
 
 class Optimizer:

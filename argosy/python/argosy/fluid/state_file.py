@@ -12,7 +12,7 @@ import tempfile
 
 import numpy
 
-from argosy import _core
+from argosy import _core, _places
 from argosy.errors import DataLossError, InvalidArgumentError, NotFoundError
 
 __all__ = ["check_prefix", "write", "write_bytes", "loads", "read_object", "read_prefix", "read_folder"]
@@ -52,11 +52,13 @@ class _Unpickler(pickle.Unpickler):
 def check_prefix(model_path):
     if not os.path.basename(model_path):
         raise InvalidArgumentError(f"model_path is a folder and the first part of a file name, such as 'model/ctr'; found {model_path!r}")
+    if _places.is_stored(model_path) and "?" in model_path:
+        raise InvalidArgumentError(f"model_path is the first part of a name, and {model_path!r} has settings behind it; set AWS_REGION, …")
 
 
 def write_bytes(path, data):
     """The whole file or none of it: a kill leaves the old one."""
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    _places.make_parent(path)
     _core.write_file(os.fspath(path), data)
 
 
@@ -83,9 +85,8 @@ def _bytes_of(state):
 
 def _write_large(path, state, protocol):
     """By way of a second file beside it, so that what is saved is in memory once, and one array of it twice."""
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder) as file:
+    _places.make_parent(path)
+    with tempfile.TemporaryFile(dir=_places.scratch_folder(path)) as file:
         pickler = _Pickler(file, protocol=protocol)
         pickler.fast = True  # it would keep a copy of every array that it has written
         pickler.dump(state)
@@ -107,8 +108,10 @@ def loads(file, what, encoding="bytes"):
 
 def read_object(path, writer="fluid.save"):
     """What a file holds, whatever is made of arrays."""
+    if _places.is_stored(path):
+        return loads(io.BytesIO(_places.read(path)), f"{path}: not a file of {writer}", "latin1")
     try:
-        with open(path, "rb") as file:
+        with open(_places.local(path), "rb") as file:
             return loads(file, f"{path}: not a file of {writer}", "latin1")
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file; {writer} writes it") from None
@@ -126,9 +129,27 @@ def read_prefix(model_path):
     check_prefix(model_path)
     stem = model_path.removesuffix(".pdparams").removesuffix(".pdopt").removesuffix(".pdmodel")
     state = _read(stem + ".pdparams")
-    if os.path.exists(stem + ".pdopt"):
+    if _places.exists(stem + ".pdopt"):
         state |= _read(stem + ".pdopt")
     return state
+
+
+def write_ledger(model_path, text):
+    """What the values beside it were trained on. Of values that no servers held, there is none, and one of other values goes."""
+    path = model_path + ".pdledger"
+    if text:
+        write_bytes(path, text.encode())
+    elif os.path.isfile(path):
+        os.remove(path)
+
+
+def ledger_of(path):
+    """The text of the ledger beside a file that save() wrote; empty: there is none."""
+    stem, ending = os.path.splitext(path)
+    if ending not in (".pdparams", ".pdopt") or not os.path.isfile(stem + ".pdledger"):
+        return ""
+    with open(stem + ".pdledger", encoding="utf-8") as file:
+        return file.read()
 
 
 def read_folder(folder):
@@ -136,7 +157,7 @@ def read_folder(folder):
     state = {}
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
-        if os.path.isfile(path) and name != "__model__":
+        if os.path.isfile(path) and name not in ("__model__", "__ledger__"):
             with open(path, "rb") as file:
                 state[name] = _core.decode_tensor(file.read())  # pyright: ignore[reportArgumentType]
     return state

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 import torch
 
-from argosy import _core, graph_mode
+from argosy import _core, _places, graph_mode
 from argosy.dynamic.creation import to_tensor
 from argosy.dynamic.tensor import Parameter, Tensor
 from argosy.errors import InvalidArgumentError, NotFoundError
@@ -148,9 +148,9 @@ def load(path, return_numpy=False, keep_name_table=False) -> Any:
         return _opened(
             state_file.loads(path, "paddle.load: the io.BytesIO holds, from where it stands, nothing of paddle.save", "latin1"), return_numpy, keep_name_table
         )
-    if os.path.isfile(path):
+    if _places.exists(path) and not _places.is_folder(path):
         return _opened(state_file.read_object(path, "paddle.save"), return_numpy, keep_name_table)
-    parts = [path + suffix if os.path.isfile(path + suffix) else None for suffix in (".pdparams", ".pdopt")]
+    parts = [path + suffix if _places.exists(path + suffix) else None for suffix in (".pdparams", ".pdopt")]
     if not any(parts):
         raise NotFoundError(f"{path}: no such file, nor {path}.pdparams or {path}.pdopt")
     return tuple(None if part is None else load(part, return_numpy, keep_name_table) for part in parts)

@@ -45,7 +45,7 @@ class Config:
     def __init__(self, *files):
         self._dir = self._program = self._params = ""
         self._threads, self._gpu, self._fuse, self._bfloat16, self._memory_optim, self._glog_off = 1, -1, True, False, False, False
-        self._servers = {}
+        self._source = {}  # where parameters come from besides the files: arguments of the predictor
         if len(files) == 1 and isinstance(files[0], Config):
             self.__dict__.update(files[0].__dict__)
         elif files:
@@ -116,7 +116,7 @@ class Config:
         return self._fuse
 
     def enable_mkldnn_bfloat16(self):
-        """Matrix products of fc layers in bfloat16, accumulated in float32."""
+        """Matrix products with a parameter (fc and Linear layers) in bfloat16, accumulated in float32."""
         self._bfloat16 = True
 
     def mkldnn_enabled(self):
@@ -142,9 +142,9 @@ class Config:
     def set_parameter_servers(self, endpoints, token="", wait_seconds=2.0, refresh_seconds=0.1):
         """Takes the parameters that a running job has from its servers, or from followers of them, and the others from the model's files.
 
-        ``endpoints``: ``"host:port,host:port"`` or a list, of all servers of the job or of a follower of each. Each run reads the rows that it looks
-        up; dense parameters are looked at every ``refresh_seconds``. A read that is not answered in ``wait_seconds`` fails. PaddlePaddle has no such
-        method.
+        ``endpoints``: ``"host:port,host:port"`` or a list, of all servers of the job or of a follower of each; ``"host:port+host:port"`` of both
+        processes of a server where replicas=1. Each run reads the rows that it looks up; dense parameters are looked at every ``refresh_seconds``. A read
+        that is not answered in ``wait_seconds`` fails. PaddlePaddle has no such method.
 
         >>> config = paddle.inference.Config("model")
         >>> config.set_parameter_servers("127.0.0.1:7170,127.0.0.1:7171", token="secret")
@@ -154,13 +154,37 @@ class Config:
         named = endpoints.split(",") if isinstance(endpoints, str) else list(endpoints)
         if not named or not all(isinstance(one, str) and ":" in one for one in named):
             raise ValueError(f"set_parameter_servers: got {endpoints!r}, expected host:port of every server of the job, or of a follower of each")
-        if wait_seconds <= 0 or refresh_seconds <= 0:
-            raise ValueError(f"set_parameter_servers: wait_seconds {wait_seconds} and refresh_seconds {refresh_seconds} must be above 0")
-        self._servers = {"servers": named, "token": token, "wait_seconds": float(wait_seconds), "refresh_seconds": float(refresh_seconds)}
+        self._set_source("set_parameter_servers", {"servers": named, "token": token}, wait_seconds, refresh_seconds)
 
     def parameter_servers(self):
-        """The endpoints that set_parameter_servers was given; an empty list: all parameters are the files'."""
-        return list(self._servers.get("servers", ()))
+        """The endpoints that set_parameter_servers was given; an empty list: it was not called."""
+        return list(self._source.get("servers", ()))
+
+    def set_redis(self, url, wait_seconds=2.0, refresh_seconds=0.1):
+        """Takes the parameters that `argosy publish` has put into Redis, and the others from the model's files.
+
+        ``url``: ``"redis://host:port/NAME"``. The seconds are those of ``set_parameter_servers``. PaddlePaddle has no such method.
+
+        >>> config = paddle.inference.Config("model")
+        >>> config.set_redis("redis://127.0.0.1:6379/ctr")
+        >>> config.redis()
+        'redis://127.0.0.1:6379/ctr'
+        """
+        host, _, name = str(url).removeprefix("redis://").partition("/")
+        if not str(url).startswith("redis://") or not host or not name:
+            raise ValueError(f"set_redis: got {url!r}, expected redis://host:port/NAME, NAME as `argosy publish --name` was given it")
+        self._set_source("set_redis", {"redis": url}, wait_seconds, refresh_seconds)
+
+    def redis(self):
+        """What set_redis was given; empty: it was not called."""
+        return self._source.get("redis", "")
+
+    def _set_source(self, where, source, wait_seconds, refresh_seconds):
+        if wait_seconds <= 0 or refresh_seconds <= 0:
+            raise ValueError(f"{where}: wait_seconds {wait_seconds} and refresh_seconds {refresh_seconds} must be above 0")
+        if self._source and source.keys() - self._source.keys():
+            raise ValueError(f"{where}: parameters come from {self.redis() or ','.join(self.parameter_servers())} already; a Config names one place")
+        self._source = source | {"wait_seconds": float(wait_seconds), "refresh_seconds": float(refresh_seconds)}
 
     def tensorrt_engine_enabled(self):
         """Whether TensorRT predicts: it never does here."""
@@ -170,8 +194,8 @@ class Config:
         """The settings that a prediction depends on, a line for each."""
         rows = {"model": self._dir or self._program, "params": self._params, "threads": self._threads, "fusion": self._fuse}
         rows |= {"precision": "bfloat16" if self._bfloat16 else "float32", "device": "cpu" if self._gpu < 0 else f"gpu:{self._gpu}"}
-        if self._servers:
-            rows["parameter_servers"] = ",".join(self.parameter_servers())
+        if self._source:
+            rows["parameters_from"] = self.redis() or ",".join(self.parameter_servers())
         return "\n".join(f"{name}: {value}" for name, value in rows.items())
 
     def __getattr__(self, name):

@@ -179,4 +179,4 @@ def _open(config):
     model = config.model_dir() or config.prog_file()
     if not model:
         raise ValueError("the Config names no model; Config(folder), Config(model_file, params_file) or set_model does")
-    return _core.Predictor(model, config.params_file(), config._threads, config._fuse, config._bfloat16, config._gpu, **config._servers)
+    return _core.Predictor(model, config.params_file(), config._threads, config._fuse, config._bfloat16, config._gpu, **config._source)

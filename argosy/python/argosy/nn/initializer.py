@@ -98,32 +98,28 @@ class XavierNormal(fluid.XavierInitializer):
         super().__init__(False, fan_in, fan_out)
 
 
-def _check_relu(negative_slope, nonlinearity):
-    if negative_slope or nonlinearity != "relu":
-        raise InvalidArgumentError(f"the Kaiming initializers are for relu; found {nonlinearity!r} with negative_slope {negative_slope}")
-
-
 class KaimingUniform(fluid.MSRAInitializer):
-    """Numbers drawn evenly within sqrt(6 / fan_in) of 0, for layers before a relu; fan_in is that of the shape unless given.
+    """Numbers drawn evenly within calculate_gain(nonlinearity, negative_slope) * sqrt(3 / fan_in) of 0; fan_in is that of the shape unless given.
 
     >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.KaimingUniform()).shape
     [2, 3]
     """
 
     def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu"):
-        _check_relu(negative_slope, nonlinearity)
+        self._gain = calculate_gain(nonlinearity, negative_slope)
         super().__init__(True, fan_in)
 
 
 class KaimingNormal(fluid.MSRAInitializer):
-    """Numbers drawn from a normal distribution with deviation sqrt(2 / fan_in), for layers before a relu; fan_in is that of the shape unless given.
+    """Numbers drawn from a normal distribution with deviation calculate_gain(nonlinearity, negative_slope) / sqrt(fan_in); fan_in is that of the shape
+    unless given.
 
     >>> paddle.create_parameter([2, 3], "float32", default_initializer=nn.initializer.KaimingNormal()).shape
     [2, 3]
     """
 
     def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu"):
-        _check_relu(negative_slope, nonlinearity)
+        self._gain = calculate_gain(nonlinearity, negative_slope)
         super().__init__(False, fan_in)
 
 

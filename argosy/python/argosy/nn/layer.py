@@ -14,6 +14,7 @@ from argosy.errors import InvalidArgumentError, UnimplementedError
 from argosy.fluid.param_attr import as_attr
 from argosy.nn import parts
 
+__path__: list[str] = []  # scripts import paddle.nn.layer.common and its like; the alias finds them in argosy.nn
 __all__ = ["Layer"]
 
 _PARAMETERS = (Parameter, _core.Parameter)  # of the dynamic graph, of programs

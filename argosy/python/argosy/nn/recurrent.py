@@ -5,6 +5,7 @@ import math
 import torch
 from torch.nn.utils import rnn
 
+from argosy import _core
 from argosy.dispatch import builds_as
 from argosy.dynamic import casting
 from argosy.dynamic.tensor import unwrap, wrap
@@ -18,7 +19,7 @@ __all__ = ["SimpleRNN", "LSTM", "GRU"]
 class _Recurrent(Layer):
     """(outputs, last states) of sequences [batch, time, size], or [time, batch, size] where time_major. Weights are [gates * hidden, in]."""
 
-    _gates, _states = 1, 1
+    _gates, _states, _cell = 1, 1, "simple_rnn_cell"
 
     def __init__(
         self,
@@ -46,15 +47,19 @@ class _Recurrent(Layer):
         for layer in range(num_layers):
             size = input_size if layer == 0 else hidden_size * self.num_directions
             for suffix in ("", "_reverse")[: self.num_directions]:
-                parts = {
+                self._cell_name = _core.unique_name(self._cell)  # as in 2.6.2, parameters are named after a cell of each layer and direction
+                sizes = {
                     "weight_ih": ([rows, size], weight_ih_attr),
                     "weight_hh": ([rows, hidden_size], weight_hh_attr),
                     "bias_ih": ([rows], bias_ih_attr),
                     "bias_hh": ([rows], bias_hh_attr),
                 }
-                for part, (shape, attr) in parts.items():
+                for part, (shape, attr) in sizes.items():
                     made = self.create_parameter(shape, attr, is_bias=part.startswith("bias"), default_initializer=first)
                     self.add_parameter(f"{part}_l{layer}{suffix}", made)
+
+    def _part_name(self, is_bias=False):
+        return _core.unique_name(f"{self._cell_name}.{'b' if is_bias else 'w'}")
 
     def _zeros(self, inputs, batch):
         shape = (self.num_layers * self.num_directions, batch, self.hidden_size)
@@ -132,7 +137,7 @@ class LSTM(_Recurrent):
     ([2, 5, 8], [2, 2, 4])
     """
 
-    _gates, _states, _kernel = 4, 2, staticmethod(torch.lstm)
+    _gates, _states, _cell, _kernel = 4, 2, "lstm_cell", staticmethod(torch.lstm)
 
 
 class GRU(_Recurrent):
@@ -145,4 +150,4 @@ class GRU(_Recurrent):
     ([2, 5, 4], [1, 2, 4])
     """
 
-    _gates, _kernel = 3, staticmethod(torch.gru)
+    _gates, _cell, _kernel = 3, "gru_cell", staticmethod(torch.gru)

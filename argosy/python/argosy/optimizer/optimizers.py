@@ -92,7 +92,7 @@ class Momentum(Optimizer, fluid.MomentumOptimizer):
         name=None,
     ):
         if rescale_grad != 1.0:
-            raise InvalidArgumentError(f"rescale_grad={rescale_grad}: scale the loss instead")
+            raise InvalidArgumentError(f"rescale_grad={rescale_grad}: scale the loss instead, and the bounds of grad_clip by as much")
         fluid.MomentumOptimizer.__init__(self, learning_rate, momentum, parameters, use_nesterov, _penalty(weight_decay), grad_clip, name)
         self._keep_wide(multi_precision)
 

@@ -122,10 +122,25 @@ def settings_of(given, directory, resume):
     settings = dict(given or {})
     if "directory" in settings:
         raise ValueError("settings has 'directory'; give it as directory=")
-    settings["directory"] = str(directory)
+    if str(settings.get("replicas", "0")) != "0":
+        raise ValueError(f"settings has replicas={settings['replicas']!r}; on Ray each server is one process, which comes back wherever there is room")
+    if settings.get("on_rank_loss", "restart") != "restart":
+        raise ValueError(f"settings has on_rank_loss={settings['on_rank_loss']!r}, which is for collective jobs, and this one has servers; leave it out")
+    settings["directory"] = _whole(directory)
     if resume:
         settings["on_old_state"] = "resume"
     return settings
+
+
+def _whole(directory):
+    """The same folder on every node, whatever the working directory of a process there is."""
+    text = os.fspath(directory)
+    if "://" in text or text.startswith(("hdfs:", "afs:")):
+        raise ValueError(
+            f"directory={text!r}; expected a folder that all nodes see as a disk (/shared/ctr): servers keep their state on disks, and a URI is for data "
+            "and for models that are saved"
+        )
+    return str(pathlib.Path(text).expanduser().absolute()) if text else ""
 
 
 def job_of(settings, num_servers, num_workers, max_restarts):

@@ -1,5 +1,6 @@
 """The first samples of a dataset, with their ids and what a model predicts of them: for people, and for `argosy check-online`."""
 
+import copy
 import itertools
 import json
 import os
@@ -13,7 +14,7 @@ import numpy
 
 from argosy import _core
 from argosy.errors import InvalidArgumentError
-from argosy.fluid.dataset import find_own_programs
+from argosy.fluid.dataset import DatasetBase, find_own_programs
 
 _SECONDS = 60  # that a served model may take
 
@@ -22,7 +23,8 @@ def dump_predictions(model, dataset, file, count=10):
     """Writes to `file` the first `count` samples of a dataset, their ids, and what a model predicts of them; returns the same as a dict.
 
     model is the path of a saved model (offline), or the URL of a served one, http://HOST:PORT/v1/models/NAME (online). A sample's id is what its line
-    begins with where dataset.set_parse_ins_id(True) says so, and else FILE:LINE. The slots of the model's inputs are found by their variables' names; others,
+    begins with where dataset.set_parse_ins_id(True) says so, and else FILE:LINE. All kinds of files that datasets read are read, from where they lie; of
+    others than text on this machine (plain or .gz) the ids are FILE:NUMBER. The slots of the model's inputs are found by their variables' names; others,
     such as the label, are left out. `argosy check-online MODEL file` compares what another model or server predicts of these samples, and names their ids.
 
     >>> argosy.serve.dump_predictions("model", dataset, "offline.json")["ids"]  # doctest: +SKIP
@@ -46,20 +48,56 @@ def dump_predictions(model, dataset, file, count=10):
 
 
 def _samples(dataset, names):
-    """(id, {variable: the values of its slot, as text}) of one line after the other."""
+    """(id, {variable: the values of its slot}) of one sample after the other."""
+    for path in dataset._filelist:
+        yield from (_lines if _is_text(dataset, path) else _read)(dataset, path, names)
+
+
+def _is_text(dataset, path):
+    """Whether its lines can be read here, with their ids. What else datasets take, their core reads."""
+    if dataset._format not in (None, "text") or dataset._corpus is not None or path.endswith(".zst"):
+        return False
+    if "://" in path or path.startswith(("kafka:", "hdfs:", "afs:")):
+        return False
+    return dataset._format == "text" or dataset._pipe_command != "cat" or not path.endswith((".parquet", ".arrow", ".feather", ".ipc"))
+
+
+def _read(dataset, path, names):
+    """The samples of one file as the core makes batches of them, named by their numbers."""
+    if dataset._leading:
+        raise InvalidArgumentError(
+            f"dump_predictions: {path}: set_parse_ins_id and set_parse_content take columns of text that lies on this machine, plain or .gz; "
+            "copy it here, or leave them out: samples are then named FILE:NUMBER"
+        )
+    one = copy.copy(dataset)
+    one._filelist, one._batch_size, one._threads, one._drop_last, one._file_handout = [path], 1, 1, False, False
+    source = _core.QueueDataset(DatasetBase._options(one))
+    source.start()
+    try:
+        for number in itertools.count(1):
+            values = source.next_batch(dataset._use_var[0].block.program)
+            if values is None:
+                return
+            yield f"{os.path.basename(path)}:{number}", {name: numpy.ravel(value).tolist() for name, value in zip(names, values, strict=True)}
+    finally:
+        source.stop()
+
+
+def _lines(dataset, path, names):
+    """The samples of one file of text: what its pipe command gives, a line each."""
     find_own_programs()
     pipe = dataset._pipe_command if dataset._criteo is None else f"argosy criteo {dataset._criteo[0]} --scheme {shlex.quote(dataset._criteo[1])}"
-    for path in dataset._filelist:
-        with open(path, "rb") as text, subprocess.Popen(["bash", "-c", pipe], stdin=text, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            try:
-                for number, line in enumerate(process.stdout, 1):
-                    yield _sample(line.decode(), f"{os.path.basename(path)}:{number}", names, dataset._leading)
-                ended = process.wait()
-            finally:
-                process.terminate()  # where nobody wants the rest
-        if ended:
-            raise InvalidArgumentError(f"dump_predictions: {path}: the pipe command '{pipe}' ended with status {ended}")
+    whole = f"gzip -dc | {{ {pipe}\n}}" if path.endswith(".gz") else pipe
+    with open(path, "rb") as text, subprocess.Popen(["bash", "-o", "pipefail", "-c", whole], stdin=text, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            for number, line in enumerate(process.stdout, 1):
+                yield _sample(line.decode(), f"{os.path.basename(path)}:{number}", names, dataset._leading)
+            ended = process.wait()
+        finally:
+            process.terminate()  # where nobody wants the rest
+    if ended:
+        raise InvalidArgumentError(f"dump_predictions: {path}: the pipe command '{pipe}' ended with status {ended}")
 
 
 def _sample(line, name, names, leading):

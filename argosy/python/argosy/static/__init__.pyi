@@ -1,5 +1,7 @@
+from . import amp as amp
 from . import io as io
 from . import nn as nn
+from .io import deserialize_persistables as deserialize_persistables
 from .io import deserialize_program as deserialize_program
 from .io import load as load
 from .io import load_from_file as load_from_file
@@ -11,15 +13,18 @@ from .io import save as save
 from .io import save_inference_model as save_inference_model
 from .io import save_to_file as save_to_file
 from .io import save_vars as save_vars
+from .io import serialize_persistables as serialize_persistables
 from .io import serialize_program as serialize_program
 from .io import set_program_state as set_program_state
 from .names import BuildStrategy as BuildStrategy
 from .names import CompiledProgram as CompiledProgram
 from .names import ExecutionStrategy as ExecutionStrategy
 from .names import Executor as Executor
+from .names import ExponentialMovingAverage as ExponentialMovingAverage
 from .names import InputSpec as InputSpec
 from .names import Operator as Operator
 from .names import Parameter as Parameter
+from .names import Print as Print
 from .names import Program as Program
 from .names import Scope as Scope
 from .names import Variable as Variable

@@ -1,7 +1,9 @@
 """Saving and loading under 2.x's names: a prefix for the files .pdmodel and .pdiparams, or a folder."""
 
 import os
+import tempfile
 
+from argosy import _places
 from argosy.errors import InvalidArgumentError, NotFoundError
 from argosy.fluid import framework, io, state_file
 from argosy.fluid.io import load, load_program_state, load_vars, save_vars, set_program_state
@@ -17,7 +19,9 @@ __all__ = [
     "load_inference_model",
     "normalize_program",
     "serialize_program",
+    "serialize_persistables",
     "deserialize_program",
+    "deserialize_persistables",
     "save_to_file",
     "load_from_file",
 ]
@@ -45,7 +49,7 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
     >>> result = exe.run(paddle.static.default_startup_program())
     >>> paddle.static.save_inference_model("exported/model", [x], [y], exe)
     """
-    folder, stem = os.path.split(os.path.abspath(os.fspath(path_prefix)))
+    folder, stem = _places.split(path_prefix)
     state_file.check_prefix(os.fspath(path_prefix))
     feeds = [feed_vars] if isinstance(feed_vars, framework.Variable) else feed_vars
     program = program or (feeds[0].block.program if feeds else None)
@@ -63,11 +67,11 @@ def load_inference_model(path_prefix, executor, model_filename=None, params_file
     ['x']
     """
     path = os.fspath(path_prefix)
-    if os.path.isdir(path):
+    if _places.is_folder(path):
         return io.load_inference_model(path, executor, model_filename, params_filename)
-    folder, stem = os.path.split(os.path.abspath(path))
+    folder, stem = _places.split(path)
     model, params = model_filename or stem + ".pdmodel", params_filename or stem + ".pdiparams"
-    if not os.path.exists(os.path.join(folder, model)):
+    if not _places.is_stored(path) and not os.path.exists(os.path.join(folder, model)):
         raise NotFoundError(f"{path}: neither a folder nor the prefix of a model; there is no {os.path.join(folder, model)}")
     return io.load_inference_model(folder, executor, model, params)
 
@@ -93,6 +97,43 @@ def serialize_program(feed_vars, fetch_vars, program=None):
     """
     program = framework.default_main_program() if program is None else program
     return normalize_program(program, feed_vars, fetch_vars).desc.serialize_to_string()
+
+
+def _is_parameter(variable):
+    return variable.persistable and variable.name not in ("feed", "fetch")
+
+
+def serialize_persistables(feed_vars, fetch_vars, executor, program=None):
+    """The bytes of the parameters of what computes fetch_vars from feed_vars: those of a .pdiparams file. None where there are none.
+
+    >>> x = paddle.static.data("x", [None, 2])
+    >>> y, exe = paddle.static.nn.fc(x, 1), paddle.static.Executor()
+    >>> result = exe.run(paddle.static.default_startup_program())
+    >>> content = paddle.static.serialize_persistables([x], [y], exe)
+    >>> paddle.static.deserialize_persistables(paddle.static.default_main_program(), content, exe)
+    """
+    part = normalize_program(framework.default_main_program() if program is None else program, feed_vars, fetch_vars)
+    if not any(map(_is_parameter, part.list_vars())):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        io.save_vars(executor, folder, part, predicate=_is_parameter, filename="parameters")
+        return load_from_file(os.path.join(folder, "parameters"))
+
+
+def deserialize_persistables(program, data, executor):
+    """Gives the parameters of a program their values from bytes of serialize_persistables.
+
+    >>> x = paddle.static.data("x", [None, 2])
+    >>> y, exe = paddle.static.nn.fc(x, 1), paddle.static.Executor()
+    >>> result = exe.run(paddle.static.default_startup_program())
+    >>> content = paddle.static.serialize_persistables([x], [y], exe)
+    >>> paddle.static.deserialize_persistables(paddle.static.default_main_program(), content, exe)
+    """
+    if not isinstance(data, bytes):
+        raise InvalidArgumentError(f"deserialize_persistables takes bytes of serialize_persistables; found {type(data).__name__}")
+    with tempfile.TemporaryDirectory() as folder:
+        save_to_file(os.path.join(folder, "parameters"), data)
+        io.load_vars(executor, folder, program, predicate=_is_parameter, filename="parameters")
 
 
 def deserialize_program(data):

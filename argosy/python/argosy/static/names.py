@@ -4,6 +4,7 @@ from argosy import _core
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import input as fluid_input
 from argosy.fluid import layers
+from argosy.fluid.averages import ExponentialMovingAverage
 from argosy.fluid.backward import append_backward, gradients
 from argosy.fluid.compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
 from argosy.fluid.core import Scope
@@ -21,6 +22,8 @@ from argosy.fluid.framework import (
     program_guard,
 )
 
+Print = layers.Print
+
 __all__ = [
     "Executor",
     "Program",
@@ -37,6 +40,8 @@ __all__ = [
     "cpu_places",
     "cuda_places",
     "append_backward",
+    "ExponentialMovingAverage",
+    "Print",
     "gradients",
     "CompiledProgram",
     "BuildStrategy",

@@ -3,6 +3,7 @@
 from argosy import _core
 from argosy.dispatch import builds
 from argosy.fluid import layers
+from argosy.fluid.layers import kinds
 
 
 @builds
@@ -33,6 +34,7 @@ def mean(x, axis=None, keepdim=False, name=None):
     >>> paddle.mean(paddle.to_tensor([[1.0, 3.0], [5.0, 7.0]]), axis=1).tolist()
     [2.0, 6.0]
     """
+    kinds.require_floats("mean", "x", x)
     return layers.reduce_mean(x, dim=axis, keep_dim=keepdim, name=name)
 
 

@@ -52,6 +52,16 @@ def fleet_1(clip):
     return lambda loss, startup: made.minimize(loss, startup)
 
 
+def config(clip):
+    """1.8's configuration of the transpiler as the strategy of a collective Fleet."""
+    from paddle.distributed import fleet
+
+    fleet.init(is_collective=True)
+    made = fluid.DistributeTranspilerConfig()
+    made.mode = "collective"
+    return lambda loss, startup: fleet.distributed_optimizer(optimizer(clip), made).minimize(loss, startup)
+
+
 def transpiler(clip):
     config = fluid.DistributeTranspilerConfig()
     config.mode = WAY
@@ -89,9 +99,9 @@ def train(main, startup, loss, ranks, values=None):
         return first, read()
 
 
-for clip, sparse in ((False, False), (True, False), (False, True)) if WAY == "fleet_2" else ((False, True),):
+for clip, sparse in ((False, False), (True, False), (False, True)) if WAY == "fleet_2" else ((False, True),):  # several programs of one process
     plain = lambda loss, startup: optimizer(clip).minimize(loss, startup)
-    way = {"fleet_2": fleet_2, "fleet_1": fleet_1}.get(WAY, transpiler)(clip)
+    way = {"fleet_2": fleet_2, "fleet_1": fleet_1, "config": config}.get(WAY, transpiler)(clip)
     first, last = train(*build(7 + rank, sparse, way), [rank])
     alone, _ = train(*build(7, sparse, plain), [0])
     assert all((alone[name] == first[name]).all() for name in first), "parameters are not those of rank 0"
@@ -99,9 +109,5 @@ for clip, sparse in ((False, False), (True, False), (False, True)) if WAY == "fl
     for name, value in last.items():
         distance = np.linalg.norm(value - expected[name]) / np.linalg.norm(expected[name])
         assert distance < 1e-5, f"clip={clip} sparse={sparse} {name}: {distance}"
-    if WAY == "fleet_2":
-        from paddle.distributed import fleet
-
-        fleet.fleet._programs = None  # the next setting is another job's
 assert "torch" not in sys.modules
 print("equal to one process")

@@ -169,16 +169,16 @@ def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
     return _adaptive(x, "avg", output_size, False, data_format == "NHWC")
 
 
-def adaptive_max_pool2d(x, output_size, return_mask=False, data_format="NCHW", name=None):
-    return _adaptive(x, "max", output_size, return_mask, data_format == "NHWC")
+def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
+    return _adaptive(x, "max", output_size, return_mask, False)
 
 
 def adaptive_avg_pool1d(x, output_size, data_format="NCL", name=None):
     return _on_lines(lambda image, form: _adaptive(image, "avg", [1, _only(output_size)], False, form == "NHWC"), x, data_format)
 
 
-def adaptive_max_pool1d(x, output_size, return_mask=False, data_format="NCL", name=None):
+def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
     if return_mask:
         found = _adaptive(layers.unsqueeze(x, [2]), "max", [1, _only(output_size)], True, False)
         return tuple(layers.squeeze(one, [2]) for one in found)
-    return _on_lines(lambda image, form: _adaptive(image, "max", [1, _only(output_size)], return_mask, form == "NHWC"), x, data_format)
+    return _on_lines(lambda image, form: _adaptive(image, "max", [1, _only(output_size)], return_mask, form == "NHWC"), x, "NCL")

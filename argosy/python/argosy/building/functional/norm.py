@@ -5,6 +5,7 @@ from argosy import tensor as T
 from argosy.building.operators import append, sizes_of
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
+from argosy.fluid.layers import kinds
 
 __all__ = ["batch_norm", "layer_norm", "group_norm", "instance_norm", "local_response_norm"]
 
@@ -17,6 +18,7 @@ def _channel_values(given, value, size):
 def batch_norm(
     x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW", use_global_stats=None, name=None
 ):
+    kinds.require_floats("batch_norm", "x", x)
     behind = data_format.endswith("C") and len(data_format) > 2
     size = running_mean.shape[0]
     inputs = {"X": x, "Scale": _channel_values(weight, 1.0, size), "Bias": _channel_values(bias, 0.0, size), "Mean": running_mean, "Variance": running_var}
@@ -42,6 +44,7 @@ def batch_norm(
 
 
 def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
+    kinds.require_floats("layer_norm", "x", x)
     axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
     inputs = {"X": x, **{slot: one for slot, one in (("Scale", weight), ("Bias", bias)) if one is not None}}
     out, *statistics = append(

@@ -50,6 +50,7 @@ __all__ = [
     "clear_grad",
     "save",
     "load",
+    "train_steps",
     "save_inference_model",
     "save_persistables",
     "save_persistable",
@@ -90,6 +91,7 @@ step = fleet.step
 clear_grad = fleet.clear_grad
 save = fleet.save
 load = fleet.load
+train_steps = fleet.train_steps
 save_inference_model = fleet.save_inference_model
 save_persistables = fleet.save_persistables
 save_persistable = fleet.save_persistable
@@ -100,3 +102,11 @@ shrink = fleet.shrink
 server_stats = fleet.server_stats
 set_learning_rate = fleet.set_learning_rate
 rank, nranks, world_size = fleet.worker_index, fleet.worker_num, fleet.worker_num
+
+
+def __getattr__(name):
+    if name in ("metrics", "recompute", "utils"):  # imported when they are first used: utils needs torch
+        import importlib
+
+        return importlib.import_module(f"argosy.distributed.fleet.{name}")
+    raise AttributeError(f"module 'paddle.distributed.fleet' has no attribute '{name}'")

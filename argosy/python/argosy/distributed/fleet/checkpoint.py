@@ -6,9 +6,9 @@ The file is one of paddle.save: {"model": …, "optimizer": …, "sampler": …}
 import io
 import os
 
-from argosy import _core
+from argosy import _core, _places
 from argosy.distributed import job
-from argosy.errors import DataLossError, InvalidArgumentError, NotFoundError, UnavailableError
+from argosy.errors import DataLossError, Error, InvalidArgumentError, NotFoundError, UnavailableError
 from argosy.fluid import state_file
 from argosy.framework import io as files
 
@@ -22,7 +22,7 @@ def save(model, optimizer, path, sampler=None):
         try:
             parts = {"model": dict(model.state_dict()), "optimizer": optimizer.state_dict(), "sampler": None if sampler is None else sampler.state_dict()}
             files.save(parts, path)
-            _core.note_checkpoint(os.path.abspath(path))
+            _core.note_checkpoint(os.fspath(path) if _places.is_stored(path) else os.path.abspath(_places.local(path)))
         except Exception as error:  # the others must not go on as if it were there
             failure = f"checkpoint '{path}': {error}".encode()
     failure = world.broadcast_bytes(failure, 0)
@@ -35,9 +35,8 @@ def _told_by_the_first(world, path):
     message = b""
     if world.rank == 0:
         try:
-            with open(path, "rb") as file:
-                message = b"+" + file.read()
-        except OSError as error:
+            message = b"+" + _places.read(path)
+        except (OSError, Error) as error:
             message = b"-" + str(error).encode()
     message = world.broadcast_bytes(message, 0)
     if message[:1] != b"+":
@@ -49,7 +48,7 @@ def load(model, optimizer, path="", sampler=None):
     """Every process calls it; rank 0 reads and tells the others. Without a path it is the checkpoint that the launcher goes on from (ARGOSY_RESUME);
     False, and nothing changed, where there is none."""
     path = os.fspath(path) or _core.checkpoint_to_resume()
-    if not path:
+    if not path or job.world().generation == 0:  # 0: another process's model is copied by train_steps()
         return False
     found = state_file.loads(io.BytesIO(_told_by_the_first(job.world(), path)), f"{path}: not a checkpoint", "latin1")
     parts = files.tensors_of(found)

@@ -1,10 +1,12 @@
 """Fleet's part in the dynamic graph: a model whose gradients are averaged, and an optimizer that knows when to step."""
 
+import contextlib
+
 from argosy import _core, graph_mode
 from argosy.distributed import job
 from argosy.distributed.fleet.utils.recomputing import recompute_sublayers
 from argosy.distributed.parallel import DataParallel
-from argosy.errors import InvalidArgumentError
+from argosy.errors import FailedPreconditionError, InvalidArgumentError
 from argosy.nn.layer import Layer
 from argosy.nn.norm import SyncBatchNorm
 
@@ -62,6 +64,7 @@ class CollectiveOptimizer:
         self._optimizer, self._options, self._models = optimizer, options, []
         self._backwards = 0  # whose gradients step() has seen
         self._local = None
+        self._is_held = False
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -96,6 +99,15 @@ class CollectiveOptimizer:
     def _is_dynamic(self):
         return True
 
+    @contextlib.contextmanager
+    def _held(self):
+        """step() inside is an error: train_steps() makes it."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+
     def step(self):
         """Moves every parameter that has a gradient; with gradient_merge after every k-th batch."""
         if self._options.adaptive:
@@ -103,6 +115,11 @@ class CollectiveOptimizer:
         self._step(0.0)
 
     def _step(self, loss):
+        if self._is_held:
+            raise FailedPreconditionError(
+                "the optimizer's step() within a step of train_steps: a step is forward and backward, and train_steps moves the parameters once all "
+                "processes have the gradients; leave step() and clear_grad() out"
+            )
         steps = self._options.merge_steps
         self._backwards += 1
         if self._backwards % steps == 0:

@@ -195,6 +195,32 @@ class Fleet(fleet_base.Fleet):
         """
         return self._checkpoint().load(model, optimizer, path, sampler)
 
+    def train_steps(self, step, loader, model, optimizer, passes=1, counted=None, after_pass=None, seed=0):
+        """Trains: calls step(batch) for every batch of the loader, `passes` times over the data in all, from where its DistributedBatchSampler is.
+
+        step: forward and backward of a batch; what it returns goes to counted(). It may be called again for the same batch, and so neither moves
+        the parameters nor clears gradients (train_steps does) nor changes anything else that lasts. counted(pass, index, value): after each step
+        that counts, once, on every process; for logs and schedulers, without collective calls. after_pass(pass): on every process, for save() and
+        measurements; may be called again. seed: of the random numbers of torch, NumPy and random, which depend on it, the process, pass and index.
+
+        With on_rank_loss=survive a process that dies meanwhile is started again alone. The others keep what they have in memory and take the
+        interrupted step again; the new one runs the script from its beginning and copies model, optimizer and place from another here. The
+        result has the bits of an undisturbed run. The script makes no other collective calls before it then, and the call once.
+
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.init(is_collective=True)
+        >>> model = fleet.distributed_model(nn.Linear(2, 1))
+        >>> optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, model.parameters()))
+        >>> data = paddle.io.TensorDataset([paddle.ones([4, 2])])
+        >>> loader = paddle.io.DataLoader(data, batch_sampler=paddle.io.DistributedBatchSampler(data, 2))
+        >>> fleet.train_steps(lambda batch: model(batch[0]).mean().backward(), loader, model, optimizer, counted=lambda *step: print(step))
+        (0, 0, None)
+        (0, 1, None)
+        """
+        from argosy.distributed.fleet import stepping  # it comes with torch
+
+        stepping.train_steps(step, loader, model, optimizer, passes, counted, after_pass, seed)
+
     # ---- parameter servers
 
     def init_worker(self, scopes=None):

@@ -1,5 +1,8 @@
 """Pooling."""
 
+from collections.abc import Callable
+from typing import Any
+
 from torch.nn import functional
 
 from argosy.dynamic.calls import computes, named
@@ -34,20 +37,29 @@ def _max(axes, of_torch, doc=None):
 
 
 def _average(axes, of_torch, doc=None):
-    def function(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format=usual(axes), name=None):
-        x, behind = _formed(x, axes, data_format, function.__name__)
+    what = f"avg_pool{axes}d"
+
+    def pooled(x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format):
+        x, behind = _formed(x, axes, data_format, what)
         kernel = numbers(kernel_size, axes)
         stride = kernel if stride is None else numbers(stride, axes)
-        widths = _widths(x, kernel, stride, padding, axes, function.__name__)
+        widths = _widths(x, kernel, stride, padding, axes, what)
         uneven = any(before != after for before, after in widths)
         if uneven and exclusive:
-            raise InvalidArgumentError(f"{function.__name__}: with exclusive=True padding is the same before and after each axis here; found {padding!r}")
+            raise InvalidArgumentError(f"{what}: with exclusive=True padding is the same before and after each axis here; found {padding!r}")
         x, even = padded(x, widths)
         options = {} if axes == 1 else {"divisor_override": divisor_override}
         found = of_torch(x, kernel, stride, even, ceil_mode, not exclusive, **options)
         return found.movedim(1, -1) if behind else found
 
-    return computes(named(function, f"avg_pool{axes}d", doc))
+    def lines(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, divisor_override=None, data_format=usual(axes), name=None):
+        return pooled(x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
+
+    def images(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format=usual(axes), name=None):
+        return pooled(x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
+
+    chosen: Callable[..., Any] = lines if axes == 1 else images  # in the order of 2.6.2's arguments
+    return computes(named(chosen, what, doc))
 
 
 def _adaptive(axes, of_torch, doc=None):

@@ -2,8 +2,9 @@
 
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
+from argosy.static.names import ctr_metric_bundle
 
-__all__ = ["fused_elemwise_activation", "fused_embedding_seq_pool", "partial_concat", "partial_sum"]
+__all__ = ["ctr_metric_bundle", "fused_elemwise_activation", "fused_embedding_seq_pool", "partial_concat", "partial_sum"]
 _INSTEAD = {
     "shuffle_batch": "paddle.reader.shuffle, or InMemoryDataset.local_shuffle()",
     "search_pyramid_hash": "fluid.layers.hash and fluid.layers.embedding",
@@ -16,7 +17,6 @@ _INSTEAD = {
     "match_matrix_tensor": "fluid.layers.sequence_pad and fluid.layers.matmul",
     "tree_conv": "a model of fluid.layers",
     "multiclass_nms2": "the tools of the serving system",
-    "ctr_metric_bundle": "fluid.layers.auc and fleet.metrics",
     "BasicLSTMUnit": "paddle.nn.LSTMCell",
     "BasicGRUUnit": "paddle.nn.GRUCell",
     "basic_lstm": "paddle.nn.LSTM",

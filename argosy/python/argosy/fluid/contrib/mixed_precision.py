@@ -1,19 +1,34 @@
-"""16-bit training of programs; the substitute is named."""
+"""16-bit training of programs."""
 
-from argosy.errors import UnimplementedError
+from argosy.fluid.mixed_precision import AutoMixedPrecisionLists, decorated
 
-__all__ = ["decorate"]
+__all__ = ["AutoMixedPrecisionLists", "decorate"]
+
+_USUAL = {
+    "init_loss_scaling": 1.0,
+    "incr_every_n_steps": 1000,
+    "decr_every_n_nan_or_inf": 2,
+    "incr_ratio": 2.0,
+    "decr_ratio": 0.8,
+    "use_dynamic_loss_scaling": False,
+}
 
 
-def decorate(optimizer, *args, **kwargs):
-    """An error that names its substitute: programs train in 32 bits.
+def decorate(
+    optimizer,
+    amp_lists=None,
+    init_loss_scaling=1.0,
+    incr_every_n_steps=1000,
+    decr_every_n_nan_or_inf=2,
+    incr_ratio=2.0,
+    decr_ratio=0.8,
+    use_dynamic_loss_scaling=False,
+):
+    """`optimizer`; the program of a loss that it minimizes multiplies by parameters in bfloat16 and adds up in float32. bfloat16 has float32's range, so
+    that losses need no scaling: what is about it changes nothing.
 
-    >>> try:
-    ...     fluid.contrib.mixed_precision.decorate(fluid.optimizer.SGD(0.1))
-    ... except NotImplementedError as error:
-    ...     print(str(error).split(":")[0])
-    fluid.contrib.mixed_precision.decorate
+    >>> optimizer = fluid.contrib.mixed_precision.decorate(fluid.optimizer.SGD(0.1))
+    >>> operators, pairs = optimizer.minimize(fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2]), 1)))
     """
-    raise UnimplementedError(
-        "fluid.contrib.mixed_precision.decorate: programs train in float32; in the dynamic graph paddle.amp.auto_cast(dtype='bfloat16') computes in 16 bits"
-    )
+    given = {name: value for name, value in locals().items() if name in _USUAL}
+    return decorated("fluid.contrib.mixed_precision.decorate", optimizer, amp_lists, given, _USUAL)

@@ -6,6 +6,7 @@ import importlib
 from argosy import graph_mode
 from argosy.dispatch import holds_variable, is_tensor
 from argosy.errors import InvalidArgumentError, UnimplementedError
+from argosy.fluid.layers import kinds
 
 _CREATE = "assign fill_constant gaussian_random linspace ones range uniform_random zeros create_parameter".split()
 _INSTEAD = {  # what has parameters of its own, or keeps state in the program
@@ -36,7 +37,7 @@ def _computing(name):
 def on_tensors(function):
     """`function` builds; where an argument is a Tensor, or nothing says which and the script is in 1.8's dynamic graph, it computes."""
     name = function.__name__
-    creates = name in _CREATE
+    creates, expected = name in _CREATE, kinds.checked_arguments(function)
 
     @functools.wraps(function)
     def chosen(*args, **kwargs):
@@ -48,6 +49,7 @@ def on_tensors(function):
             )
         if has_tensor or (creates and graph_mode.layers_compute()):
             return _computing(name)(*args, **kwargs)
+        kinds.check(name, expected, args, kwargs)
         return function(*args, **kwargs)
 
     chosen.__text_signature__ = getattr(function, "__text_signature__", None)  # pyright: ignore[reportAttributeAccessIssue]

@@ -4,7 +4,7 @@ from argosy import _core
 from argosy.distributed import job
 from argosy.distributed.collective_options import CollectiveOptions
 from argosy.errors import InvalidArgumentError
-from argosy.fluid import framework, leave, rate, static_job
+from argosy.fluid import framework, half_async, leave, rate, static_job
 from argosy.fluid.settings import Settings
 from argosy.fluid.transpiler.ps_dispatcher import RoundRobin
 
@@ -150,6 +150,7 @@ class DistributeTranspiler:
             raise InvalidArgumentError(f"DistributeTranspiler takes a DistributeTranspilerConfig; found {type(config).__name__}")
         self._core = _core.DistributeTranspiler()
         self._shared = None  # the program of a collective job
+        self._mode = None  # of a job with servers
 
     def transpile(
         self, trainer_id, program=None, pservers="127.0.0.1:6174", trainers=1, sync_mode=None, startup_program=None, current_endpoint="127.0.0.1:6174"
@@ -169,7 +170,9 @@ class DistributeTranspiler:
                 f"transpile(trainer_id={trainer_id!r}, trainers={trainers!r}): both are numbers for parameter servers; mode "
                 "'nccl2' takes the trainers' endpoints"
             )
-        self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, self.config._core_strategy(sync_mode))  # pyright: ignore[reportArgumentType]
+        strategy = self.config._core_strategy(sync_mode)
+        self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, strategy)  # pyright: ignore[reportArgumentType]
+        self._mode = strategy.mode
         self._startup = framework.default_startup_program() if startup_program is None else startup_program
         if self.config.print_log:
             print(self._core.describe(), flush=True)
@@ -196,6 +199,8 @@ class DistributeTranspiler:
         program = self._core.get_trainer_program()
         worker = self._core.worker()
         leave.at_exit(worker)
+        if self._mode == _core.Mode.async_:
+            half_async.offer(program, worker)
         if worker.directs_rate():
             rate.serve(program, worker.learning_rate(), worker.set_learning_rate)
         return program

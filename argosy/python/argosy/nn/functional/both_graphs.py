@@ -5,6 +5,7 @@ from argosy.building.operators import append
 from argosy.dispatch import builds
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import layers
+from argosy.fluid.layers import kinds
 
 
 @builds
@@ -123,7 +124,7 @@ def gelu(x, approximate=False, name=None):
 
 
 @builds
-def hardsigmoid(x, slope=1 / 6, offset=0.5, name=None):
+def hardsigmoid(x, slope=0.1666667, offset=0.5, name=None):
     """slope * x + offset, kept from 0 to 1.
 
     >>> print(F.hardsigmoid(paddle.to_tensor([-4.0, 0.0, 4.0])).numpy())
@@ -189,6 +190,7 @@ def linear(x, weight, bias=None, name=None):
     >>> F.linear(paddle.ones([1, 2]), paddle.ones([2, 3])).tolist()
     [[2.0, 2.0, 2.0]]
     """
+    kinds.require_floats("linear", "x", x)
     product = layers.matmul(x, weight, name=name)
     return product if bias is None else layers.elementwise_add(product, bias)
 
@@ -210,6 +212,7 @@ def embedding(x, weight, padding_idx=None, sparse=False, name=None):
     >>> F.embedding(paddle.to_tensor([1, 0]), paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
     """
+    kinds.require_whole("embedding", "x", x)
     block = x.block.program.current_block()
     out = block.create_var(name=_core.unique_name(f"{name or _core.unique_name('embedding')}.tmp"), dtype=weight.dtype)
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]

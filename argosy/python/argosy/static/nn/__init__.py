@@ -19,6 +19,11 @@ _SHARED = frozenset(
         "case",
         "switch_case",
         "conv2d_transpose",
+        "bilinear_tensor_product",
+        "conv3d",
+        "group_norm",
+        "instance_norm",
+        "prelu",
         *(name for name in layers.__all__ if name.startswith("sequence_")),
     ]
 )

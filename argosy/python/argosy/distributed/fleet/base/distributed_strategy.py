@@ -1,5 +1,6 @@
 """DistributedStrategy: how a job of paddle.distributed.fleet trains."""
 
+import copy
 import numbers
 import warnings
 from typing import Any
@@ -107,10 +108,19 @@ _COLLECTIVE = {  # what only collective jobs have
     "fuse_grad_size_in_MB": 32,
     "last_comm_group_size_MB": 1.0,
 }
-
-
-class _WrongType(InvalidArgumentError, TypeError):
-    """2.6.2 raises TypeError here, also of a number as text."""
+_ONE_MESSAGE = "nothing: what a worker pushes is one message per server"
+_WITH_SERVERS = {  # of _COLLECTIVE, by its first word or words -> what there is in a job with servers
+    "gradient_merge": "a_sync_configs = {'max_merge_var_num': k}, by which an asynchronous worker merges what waits, or larger batches",
+    "localsgd": "a_sync_configs = {'k_steps': k}: each worker trains a copy, and the servers add up differences",
+    "adaptive_localsgd": "a_sync_configs = {'k_steps': k}: each worker trains a copy, and the servers add up differences",
+    "fp16_allreduce": "settings = {'wire_format': 'bfloat16'}, with which gradients travel in 16 bits",
+    "find_unused_parameters": "nothing: the program says which parameters have gradients",
+    "sync_batch_norm": "layer_norm, which needs no other worker's batch",
+    "fuse_all_reduce_ops": _ONE_MESSAGE,
+    "fuse_grad_size_in_MB": _ONE_MESSAGE,
+    "last_comm_group_size_MB": _ONE_MESSAGE,
+}
+_SCALING = ("init_loss_scaling", "incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_ratio", "decr_ratio", "use_dynamic_loss_scaling")
 
 
 class _AsyncConfigs(Settings):
@@ -133,10 +143,17 @@ class _AsyncConfigs(Settings):
     _fixed = {
         "launch_barrier": "workers always wait for their servers",
         "heter_worker_device_guard": "workers are of one kind",
-        "lr_decay_steps": "servers count the steps of a schedule themselves",
         "use_ps_gpu": "tables are in the servers' memory",
     }
-    _least = {"k_steps": 0, "max_merge_var_num": 1, "send_queue_size": 1, "min_send_grad_num_before_recv": 1, "thread_pool_size": 1, "send_wait_times": 0}
+    _least = {
+        "k_steps": 0,
+        "max_merge_var_num": 1,
+        "send_queue_size": 1,
+        "min_send_grad_num_before_recv": 1,
+        "thread_pool_size": 1,
+        "send_wait_times": 0,
+        "lr_decay_steps": 1,
+    }
 
     def __init__(self):
         super().__init__()
@@ -154,7 +171,7 @@ class _AsyncConfigs(Settings):
             raise InvalidArgumentError(f"a_sync_configs: {name} = {value!r}: {self._fixed[name]}; leave it at {self._fields[name]!r}")
         least = self._least.get(name)
         if least is not None and (isinstance(value, bool) or not isinstance(value, numbers.Integral)):
-            raise _WrongType(f"a_sync_configs: {name} is a number, {least} or more; found {value!r}")
+            raise InvalidArgumentError(f"a_sync_configs: {name} is a number, {least} or more; found {value!r}")
         if least is not None and value < least:
             raise InvalidArgumentError(f"a_sync_configs: {name} is a number, {least} or more; found {value!r}")
         if name in ("independent_recv_thread", "runtime_split_send_recv") and value not in (True, False):
@@ -162,7 +179,7 @@ class _AsyncConfigs(Settings):
 
     def _queue(self):
         """What was said about the queue of gradients, which only asynchronous jobs have."""
-        return {name: getattr(self, name) for name in sorted(self._given - {"k_steps", "runtime_split_send_recv"} - set(self._fixed))}
+        return {name: getattr(self, name) for name in sorted(self._given - {"k_steps", "runtime_split_send_recv", "lr_decay_steps"} - set(self._fixed))}
 
     def _apply(self, strategy):
         for name, value in self._queue().items():
@@ -207,6 +224,8 @@ def _rule_options(name, value):
     for one, instead in _INSTEAD.get(name, {}).items():
         if value.get(one):
             raise InvalidArgumentError(f"{name}: {one} = {value[one]!r} is not there; use {instead}")
+    if scaled := [one for one in _SCALING if value.get(one, known.get(one)) != known.get(one)]:
+        warnings.warn(f"{name}: {', '.join(scaled)} changes nothing: 16 bits are bfloat16, which needs no scaled losses", stacklevel=4)
     given = {one: [text] if isinstance(known[one], list) and isinstance(text, str) else text for one, text in value.items()}  # a file's list of one
     return {**known, **given}
 
@@ -226,7 +245,7 @@ class DistributedStrategy(Settings):
     sparse_nonclk_coeff and sparse_click_coeff what a row's score is, and sparse_embedx_threshold from which score on a key gets a row.
 
     In both. lamb: an Adam moves by LAMB's rule, with lamb_weight_decay, but for parameters in whose names one of exclude_from_weight_decay occurs.
-    lars: a Momentum moves by LARS's rule, in the same way. amp: products of fc layers of programs are in bfloat16 and add up in float32; a model of
+    lars: a Momentum moves by LARS's rule, in the same way. amp: products with a parameter, in programs, are in bfloat16 and add up in float32; a model of
     the dynamic graph runs in paddle.amp.auto_cast(dtype="bfloat16"), or with use_pure_bf16 its parameters are bfloat16. bfloat16 needs no scaled losses.
     recompute: less memory, more time, the same numbers. Between the variables that recompute_configs["checkpoints"] names a program keeps nothing for
     its backward, which computes it once more; in the dynamic graph checkpoints are sublayers, by the names of named_sublayers(), each of which is.
@@ -238,7 +257,7 @@ class DistributedStrategy(Settings):
     >>> strategy.a_sync_configs = {"k_steps": 100}
     """
 
-    _standard = {
+    _defaults = {
         "pipeline": False,
         "tensor_parallel": False,
         "sharding": False,
@@ -273,10 +292,10 @@ class DistributedStrategy(Settings):
         "adam_d2sum": False,
         **{name: default for name, (default, _) in _HINTS.items()},
         **_RULES,
-        **_standard,
+        **_defaults,
         **_COLLECTIVE,
     }
-    _fixed = {name: _not_here(name) for name in _standard}
+    _fixed = {name: _not_here(name) for name in _defaults}
     _hints = {name: why for name, (_, why) in _HINTS.items()}
 
     def __init__(self):
@@ -329,9 +348,12 @@ class DistributedStrategy(Settings):
         return CollectiveOptions.of(self)
 
     def _core_strategy(self):
-        for name, standard in _COLLECTIVE.items():
-            if getattr(self, name) != standard:
-                raise ValueError(f"DistributedStrategy.{name} = {getattr(self, name)!r}: it is not there in parameter-server jobs; leave it at {standard!r}")
+        for name, default in _COLLECTIVE.items():
+            if getattr(self, name) != default:
+                raise ValueError(
+                    f"DistributedStrategy.{name} = {getattr(self, name)!r}: it is not there in parameter-server jobs; use "
+                    f"{_WITH_SERVERS[name.removesuffix('_configs')]}, and leave it at {default!r}"
+                )
         strategy, configs = _core.Strategy(), self._async
         if not self.a_sync:
             configs._refuse(["k_steps", *configs._queue()], "but a_sync is False; set a_sync=True")
@@ -358,9 +380,34 @@ class DistributedStrategy(Settings):
 
     def _applied(self, optimizer):
         """The optimizer that a job has where a script gives `optimizer`."""
-        made = self._ruled(optimizer)
+        made = self._decayed(self._ruled(optimizer))
         if self.recompute and not made._is_dynamic():
             made._checkpoints = self._checkpoints()
+        return made
+
+    def _decayed(self, optimizer):
+        """`optimizer`, whose scheduler lr_decay_steps makes a schedule of the servers: an epoch of it is so many batches of all workers."""
+        from argosy.fluid import layers
+        from argosy.optimizer import lr
+
+        if "lr_decay_steps" not in self._async._given or optimizer._is_dynamic():
+            return optimizer
+        schedules = {
+            lr.ExponentialDecay: layers.exponential_decay,
+            lr.NaturalExpDecay: layers.natural_exp_decay,
+            lr.InverseTimeDecay: layers.inverse_time_decay,
+        }
+        rate = optimizer._learning_rate
+        if type(rate) not in schedules:
+            if self._async.lr_decay_steps == _AsyncConfigs._fields["lr_decay_steps"]:  # all of a_sync_configs was set, as it had been read
+                return optimizer
+            found = type(rate).__name__ if isinstance(rate, lr.LRScheduler) else "no scheduler"
+            raise InvalidArgumentError(
+                f"a_sync_configs: lr_decay_steps is how many batches are an epoch of {' or '.join(one.__name__ for one in schedules)}; "
+                f"found {found}: leave it out"
+            )
+        made = copy.copy(optimizer)
+        made._learning_rate = schedules[type(rate)](rate.base_lr, self._async.lr_decay_steps, rate.gamma, staircase=True)
         return made
 
     def _ruled(self, optimizer):
@@ -408,7 +455,7 @@ class DistributedStrategy(Settings):
         for name in ("use_pure_bf16", "custom_white_list", "custom_black_list"):
             if self.amp_configs[name]:
                 raise InvalidArgumentError(
-                    f"amp_configs: {name} = {self.amp_configs[name]!r} is of the dynamic graph; in programs products of fc layers are bfloat16: leave it out"
+                    f"amp_configs: {name} = {self.amp_configs[name]!r} is of the dynamic graph; programs multiply by parameters in bfloat16: leave it out"
                 )
 
     # ---- a file form
@@ -421,7 +468,7 @@ class DistributedStrategy(Settings):
         given = {name: getattr(self._async, name) for name in _AsyncConfigs._fields if name in self._async._given}
         if given:
             fields["a_sync_configs"] = given
-        fields.update((name, getattr(self, name)) for name, standard in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != standard)
+        fields.update((name, getattr(self, name)) for name, default in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != default)
         if self.settings:
             fields["settings"] = {name: str(value) for name, value in self.settings.items()}
         with open(output, "w", encoding="utf-8") as file:
@@ -440,7 +487,7 @@ class DistributedStrategy(Settings):
         shown = {
             "a_sync": self.a_sync,
             **{f"a_sync_configs.{name}": getattr(self._async, name) for name in sorted(self._async._given)},
-            **{name: getattr(self, name) for name, standard in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != standard},
+            **{name: getattr(self, name) for name, default in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != default},
             **{f"settings.{name}": value for name, value in self.settings.items()},
         }
         return "DistributedStrategy(" + ", ".join(f"{name}={value!r}" for name, value in shown.items()) + ")"
@@ -453,18 +500,18 @@ def _unchanged(optimizer, rule, wanted):
 
 def _checked(name, value):
     """A value of a collective option, as it is kept: of the default's kind, a dict with the default for what it leaves out."""
-    standard = _COLLECTIVE[name]
-    if isinstance(standard, dict):
+    default = _COLLECTIVE[name]
+    if isinstance(default, dict):
         if not isinstance(value, dict):
             raise TypeError(f"{name} is a dict; found {type(value).__name__}")
-        unknown = set(value) - set(standard)
+        unknown = set(value) - set(default)
         if unknown:
-            raise AttributeError(f"{name} has no setting '{sorted(unknown)[0]}'; it has {', '.join(standard)}")
+            raise AttributeError(f"{name} has no setting '{sorted(unknown)[0]}'; it has {', '.join(default)}")
         wrong = [key for key, one in value.items() if key != "avg" and (isinstance(one, bool) or not isinstance(one, int) or one < 1)]
         if wrong:
             raise ValueError(f"{name}: {wrong[0]} is a number, 1 or more; found {value[wrong[0]]!r}")
-        return {**standard, **value}
-    if isinstance(standard, bool):
+        return {**default, **value}
+    if isinstance(default, bool):
         if not isinstance(value, bool):
             raise ValueError(f"{name} is True or False; found {value!r}")
     elif isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:

@@ -15,14 +15,16 @@ _OF_JOBS = ("TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LI
 class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
     """From the environment that launch, fleetrun and PaddleCloud set. is_collective: of a job without servers.
 
-    Where the environment says nothing of a job with servers, the process is alone: one worker that trains by itself, with a warning.
+    Where the environment says nothing of a job with servers, the process is alone: one worker that trains by itself, with a warning. It is so too among
+    the processes of a collective launcher, of torchrun, mpirun or srun: each is worker 0 of 1, as in PaddlePaddle 2.6.2, unless is_collective=True.
+    init_gloo, and path, which says where Gloo would meet, change nothing: workers meet through the servers.
 
     >>> role = paddle.distributed.fleet.PaddleCloudRoleMaker(is_collective=True)
     >>> role.worker_num(), role.is_first_worker()
     (1, True)
     """
 
-    def __init__(self, is_collective=False, **kwargs):
+    def __init__(self, is_collective=False, init_gloo=False, path="", **kwargs):
         super().__init__(is_collective)
         if kwargs:
             raise TypeError(f"PaddleCloudRoleMaker: the environment says everything; found {', '.join(kwargs)}")
@@ -31,12 +33,17 @@ class PaddleCloudRoleMaker(role_maker.PaddleCloudRoleMaker):
     def _find_out(self):
         if not self._is_alone:
             return super()._find_out()
+        found = _core.rank_info_from_environment()
+        others, alone, instead = "", "alone", ""
+        if found.world_size > 1:
+            others, alone = f", one of {found.world_size} without servers", "alone, as worker 0 of 1"
+            instead = "; give fleet.init(is_collective=True) for a job that they share"
         warnings.warn(
-            "the environment has neither TRAINING_ROLE nor PADDLE_PSERVERS_IP_PORT_LIST: there are no parameter servers, and this process trains "
-            "alone; start the script by fleetrun for a job with servers",
+            "the environment has neither TRAINING_ROLE nor PADDLE_PSERVERS_IP_PORT_LIST: there are no parameter servers, and this process"
+            f"{others} trains {alone}; start the script by fleetrun for a job with servers{instead}",
             stacklevel=4,
         )
-        self._place = _core.rank_info_from_environment()
+        self._place = _core.place_alone(found)
         return _core.collective_role(self._place)
 
 

@@ -7,7 +7,7 @@ from argosy import _core
 from argosy.distributed import job
 from argosy.distributed.collective_options import options_of
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
-from argosy.fluid import framework, io, leave, rate, static_job
+from argosy.fluid import framework, half_async, io, leave, rate, static_job
 from argosy.fluid.executor import Executor, global_scope, use_bfloat16
 from argosy.fluid.incubate.fleet.base.role_maker import RoleMakerBase
 from argosy.fluid.incubate.fleet.base.util import CollectiveCore, Util
@@ -93,7 +93,6 @@ class Fleet:
         self._programs = None
         self._util = Util(self._core)
         self._is_collective = False
-        self._threads_may_meet = False  # an asynchronous worker by DistributeTranspilerConfig, which a BuildStrategy may make half-async
         self._is_alone = False  # a worker without servers and others, whose program stays as it is
 
     # ---- who this process is
@@ -228,7 +227,7 @@ class Fleet:
     def _check_ready(self, call):
         if not self._core.initialised():
             raise FailedPreconditionError(f"{call} before fleet.init(): the job's servers and workers are not known yet")
-        if self._programs is not None and not self._is_alone:
+        if self._programs is not None and not self._is_alone and not self._is_collective:  # share() knows each collective program
             raise FailedPreconditionError(f"{call}: this process's program is distributed already; a job has one")
 
     def _check_strategy(self, strategy):
@@ -249,18 +248,14 @@ class Fleet:
         is_config = isinstance(strategy, DistributeTranspilerConfig)
         strategy = core_strategy(strategy)
         self._core.distribute(main, startup, strategy)
-        self._threads_may_meet = is_config and strategy.mode == _core.Mode.async_ and self._core.is_worker()
         self._programs = main, startup
         if self._core.is_worker():
             worker = self._core.worker()
             leave.at_exit(worker)
+            if is_config and strategy.mode == _core.Mode.async_:
+                half_async.offer(main, worker)
             if worker.directs_rate():
                 rate.serve(main, worker.learning_rate(), worker.set_learning_rate)
-
-    def _meet_threads(self, program):
-        """1.6's half-async: BuildStrategy.async_mode = False for the program of an asynchronous worker."""
-        if self._threads_may_meet and self._programs is not None and self._programs[0] is program:
-            self._core.worker().meet_threads()
 
     @property
     def main_program(self):

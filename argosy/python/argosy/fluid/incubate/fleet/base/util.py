@@ -34,7 +34,12 @@ def _decode(data):
 
 def _check_world(comm_world):
     if comm_world != "worker":
-        raise InvalidArgumentError(f"comm_world={comm_world!r}: only the workers of a job meet; leave it at 'worker'")
+        if comm_world not in ("server", "all"):
+            raise InvalidArgumentError(f"comm_world is 'worker'; found {comm_world!r}")
+        raise UnimplementedError(
+            f"comm_world={comm_world!r}: workers meet at the servers, and servers meet nowhere: each answers for its part alone. Leave it at "
+            "'worker', and call it on workers: what all servers have is in fleet.server_stats() there, and workers wait for servers in fleet.init_worker()"
+        )
 
 
 class Util:

@@ -14,6 +14,19 @@ __all__ = ["FleetUtil"]
 
 _logger = logging.getLogger("argosy.fleet_util")
 _INSTEAD = {  # what belongs to tables and formats of Baidu's own servers
+    "check_two_programs": "fluid.incubate.fleet.utils.utils.check_pruned_program_vars(train_program, pruned_program)",
+    "check_vars_and_dump": "fluid.io.load_inference_model(folder, executor), which says what does not fit",
+    "get_global_metrics": "paddle.static.ctr_metric_bundle and paddle.distributed.fleet.metrics, or FleetUtil.get_global_auc",
+    "get_last_save_model": "argosy inspect FOLDER, or a file of your own beside what fleet.save_persistables wrote",
+    "get_last_save_xbox": "argosy inspect FOLDER, or a file of your own beside what fleet.save_persistables wrote",
+    "get_last_save_xbox_base": "argosy inspect FOLDER, or a file of your own beside what fleet.save_persistables wrote",
+    "load_fleet_model": "fleet.load_persistables(executor, folder)",
+    "load_model": "fleet.load_persistables(executor, folder)",
+    "parse_program": "fluid.incubate.fleet.utils.utils.parse_program(program, folder)",
+    "print_global_metrics": "paddle.static.ctr_metric_bundle and paddle.distributed.fleet.metrics, or FleetUtil.print_global_auc",
+    "program_type_trans": "save_program(load_program(path)) of fluid.incubate.fleet.utils.utils: programs are written in their binary form",
+    "save_fleet_model": "fleet.save_persistables(executor, folder)",
+    "save_model": "fleet.save_persistables(executor, folder)",
     "draw_from_program": "print(program)",
     "draw_from_program_file": "print(fluid.Program.parse_from_string(…))",
     "load_fleet_model_one_table": "fleet.load_persistables(executor, folder)",
@@ -59,7 +72,7 @@ class FleetUtil:
 
     def __getattr__(self, name):
         if name in _INSTEAD:
-            raise AttributeError(f"FleetUtil.{name} writes for servers that are not Argosy's; use {_INSTEAD[name]}")
+            raise AttributeError(f"FleetUtil.{name} is for servers and files that are not Argosy's; use {_INSTEAD[name]}")
         raise AttributeError(f"'FleetUtil' object has no attribute '{name}'")
 
     def rank0_print(self, s):

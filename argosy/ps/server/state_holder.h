@@ -12,7 +12,7 @@ namespace argosy::ps {
 //
 // Thread-safe for readers. set() and clear() are called by one thread at a time: within the turn of changes, or before the
 // server listens; clear() only before.
-class StateSlot {
+class StateHolder {
  public:
   State* get() const { return state_.load(); }
   // REQUIRES: there is one.
