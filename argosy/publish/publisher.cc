@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kRowsPerCommand = 1000;
 constexpr size_t kCommandsAtOnce = 64;
 constexpr const char* kUnfinishedSeconds = "3600";  // after which the keys of a publisher that was killed are gone
+constexpr int kMostConflicts = 100;  // in a row with another publisher, each of some milliseconds
 
 std::vector<uint64_t> versions_of(const std::vector<ps::RowReader::Source>& sources) {
   std::vector<uint64_t> versions;
@@ -51,6 +52,8 @@ Publisher::~Publisher() { metrics_.end(); }
 
 Result<Publisher::Report> Publisher::publish() {
   auto report = publish_round();
+  // Somebody else wrote the head between its reading and this round's write: the next look says who.
+  if (report.status().code() == Code::aborted) report = publish_round();
   if (!report.ok()) {
     const MutexLock lock(mutex_);
     ++failures_;
@@ -60,35 +63,43 @@ Result<Publisher::Report> Publisher::publish() {
 
 Result<Publisher::Report> Publisher::publish_round() {
   since_.begun.restart();
-  ASSIGN_OR_RETURN(const auto found, watched_head());
+  ASSIGN_OR_RETURN(const auto found, watched_head(&since_.redis_seconds));
   ASSIGN_OR_RETURN(const auto sources, reader_.sources());
   since_.behind = furthest_behind(sources);
   std::vector<uint64_t> versions = versions_of(sources);
-  const bool ours = !unsure_ && head_ && found && found->generation == head_->generation && found->version == head_->version;
-  if (head_ && found && !ours && !unsure_) {
+  const bool ours = head_ && found && !unsure_;
+  if (head_ && !found) {
+    log_warning("Redis at {} has lost version {} of '{}' (was it started again?): everything is published anew", redis_.address(),
+                head_->version, name_);
+  }
+  if (!head_ && found) {
+    log_info("found version {} of '{}' at {}, of run {}: everything is published anew, and readers stay with it until then",
+             found->version, name_, redis_.address(), found->run);
+  }
+  if (ours && last_->before == versions) return publish_nothing();
+  ASSIGN_OR_RETURN(Read read, read_tables(std::move(versions)));
+  if (!ours) return publish_full(std::move(read));
+  Change change = changes(read);
+  const bool large = change.bytes > options_.most_delta_bytes;
+  return large ? publish_full(std::move(read)) : publish_delta(std::move(read), std::move(change));
+}
+
+// The head, which must stay what it is until the next transaction; failed_precondition where this publisher has written one,
+// knows that it is there, and finds another.
+Result<std::optional<PublishedHead>> Publisher::watched_head(double* redis_seconds) {
+  ASSIGN_OR_RETURN(const auto answers,
+                   redis_.call_all({{"UNWATCH"}, {"WATCH", head_key(name_)}, {"TIME"}, read_head_words(name_)}));
+  ASSIGN_OR_RETURN(const double now, redis_seconds_from(answers[2]));
+  if (redis_seconds) *redis_seconds = now;
+  ASSIGN_OR_RETURN(auto found, head_from(answers.back(), name_));
+  const bool same = head_ && found && found->generation == head_->generation && found->version == head_->version;
+  if (head_ && found && !same && !unsure_) {
     return Status::failed_precondition(
         "somebody else publishes '{}' at {}: version {} of generation {} was found, expected {} of {}; give one of them another "
         "--name",
         name_, redis_.address(), found->version, found->generation, head_->version, head_->generation);
   }
-  if (head_ && !found) {
-    log_warning("Redis at {} has lost version {} of '{}' (was it started again?): everything is published anew", redis_.address(),
-                head_->version, name_);
-  }
-  if (ours && last_->before == versions) return publish_nothing();
-  ASSIGN_OR_RETURN(Read read, read_tables(std::move(versions)));
-  if (!ours) return publish_full(std::move(read), found);
-  Change change = changes(read);
-  const bool large = change.bytes > options_.most_delta_bytes;
-  return large ? publish_full(std::move(read), found) : publish_delta(std::move(read), std::move(change));
-}
-
-// The head, which must stay what it is until this round is written.
-Result<std::optional<PublishedHead>> Publisher::watched_head() {
-  ASSIGN_OR_RETURN(const auto answers,
-                   redis_.call_all({{"UNWATCH"}, {"WATCH", head_key(name_)}, {"TIME"}, read_head_words(name_)}));
-  ASSIGN_OR_RETURN(since_.redis_seconds, redis_seconds_from(answers[2]));
-  return head_from(answers.back(), name_);
+  return found;
 }
 
 // Nothing has changed; that somebody has looked is said to those who read.
@@ -119,22 +130,33 @@ Result<Publisher::Read> Publisher::read_tables(std::vector<uint64_t> versions) {
 
 // ---- Everything.
 
-Result<Publisher::Report> Publisher::publish_full(Read read, const std::optional<PublishedHead>& before) {
-  if (!head_ && before) {
-    log_info("found version {} of '{}' at {}, of run {}: everything is published anew, and readers stay with it until then",
-             before->version, name_, redis_.address(), before->run);
-  }
-  // On a connection of its own: the head stays watched on the other one.
-  RedisConnection numbers(options_.redis, options_.redis_seconds);
-  ASSIGN_OR_RETURN(const RedisValue generation, numbers.call({"INCR", generations_key(name_)}));
+Result<Publisher::Report> Publisher::publish_full(Read read) {
+  ASSIGN_OR_RETURN(const RedisValue generation, redis_.call({"INCR", generations_key(name_)}));
   const auto number = static_cast<uint64_t>(generation.integer);
   RETURN_IF_ERROR(write_generation(number, read));
+  Result<PublishedHead> head = Status::aborted("not tried");
+  // Another publisher of the name that still runs renews its head meanwhile, and with it ends the transaction: who comes later
+  // takes the name, so the head alone is tried again.
+  for (int conflicts = 0; head.status().code() == Code::aborted && conflicts < kMostConflicts; ++conflicts)
+    head = replace_head(number, read);
+  RETURN_IF_ERROR(head.status());
+  unsure_ = false;
+  Report report{.kind = Report::Kind::full, .version = head->version};
+  for (const Rows& rows : read.rows) report.rows += rows.keys.size();
+  head_ = *std::move(head);
+  last_ = std::move(read);
+  return note(report);
+}
+
+// Readers use this generation from now on. `aborted`: the head was written by somebody else at the same moment.
+Result<PublishedHead> Publisher::replace_head(uint64_t generation, const Read& read) {
+  ASSIGN_OR_RETURN(const auto before, watched_head(nullptr));
   const uint64_t last = std::max(before ? before->version : 0, head_ ? head_->version : 0);
-  const PublishedHead head = next_head(number, last + 1, read);
+  PublishedHead head = next_head(generation, last + 1, read);
   std::vector<RedisConnection::Words> commands;
   const std::string grace = std::to_string(static_cast<int64_t>(std::max(1.0, options_.grace_seconds)));
   for (const ps::TableSpec& table : reader_.spec().tables) {
-    commands.push_back({"PERSIST", table_key(name_, number, table)});
+    commands.push_back({"PERSIST", table_key(name_, generation, table)});
   }
   const Result<ps::JobSpec> old = before ? ps::decode_job_spec(before->spec) : ps::JobSpec();
   for (const ps::TableSpec& table : old.ok() ? old->tables : std::vector<ps::TableSpec>())
@@ -146,12 +168,7 @@ Result<Publisher::Report> Publisher::publish_full(Read read, const std::optional
     unsure_ = done.status().code() == Code::unavailable;
     return done.status();
   }
-  unsure_ = false;
-  Report report{.kind = Report::Kind::full, .version = head.version};
-  for (const Rows& rows : read.rows) report.rows += rows.keys.size();
-  head_ = head;
-  last_ = std::move(read);
-  return note(report);
+  return head;
 }
 
 Status Publisher::write_generation(uint64_t generation, const Read& read) {

@@ -67,14 +67,15 @@ class Publisher {
     double current() const { return redis_seconds - behind; }
   };
   Result<Read> read_tables(std::vector<uint64_t> versions);
-  Result<Report> publish_full(Read read, const std::optional<PublishedHead>& before);
+  Result<Report> publish_full(Read read);
+  Result<PublishedHead> replace_head(uint64_t generation, const Read& read);
   Result<Report> publish_delta(Read read, Change change);
   Status write_generation(uint64_t generation, const Read& read);
   Change changes(const Read& read) const;
   void add_row_changes(size_t table, const Rows& now, Change& change) const;
   PublishedHead next_head(uint64_t generation, uint64_t version, const Read& read) const;
   Result<Report> publish_nothing();
-  Result<std::optional<PublishedHead>> watched_head();
+  Result<std::optional<PublishedHead>> watched_head(double* redis_seconds);
   Report note(const Report& report);
   void read_metrics(observe::Readings& readings) const;
 

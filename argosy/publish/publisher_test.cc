@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "argosy/publish/published_tables.h"
@@ -40,6 +41,7 @@ class FakeJob final : public ps::RowReader {
   }
   Result<Rows> export_rows(size_t) override {
     version += trained_while_read;
+    if (while_read) while_read();
     Rows all;
     for (const auto& [key, value] : rows) {
       all.keys.push_back(key);
@@ -63,6 +65,7 @@ class FakeJob final : public ps::RowReader {
   std::vector<float> dense = {1, 2, 3};
   uint64_t version = 1, trained_while_read = 0;
   double lag = 0;  // of the follower that is read from
+  std::function<void()> while_read;
 
  private:
   ps::JobSpec spec_;
@@ -257,6 +260,44 @@ TEST_F(PublisherTest, TwoUnderOneNameAreFoundOut) {
   throw_if_error(other.publish().status());
   job.set(1, 2);
   EXPECT_THAT(one.publish().status().message(), HasSubstr("somebody else publishes 'ctr'"));
+}
+
+// The head of one that still runs is renewed all the time: the later one takes the name all the same, with a version that readers
+// have not seen.
+TEST_F(PublisherTest, ALaterOneTakesTheNameOfOneThatStillRuns) {
+  job.set(1, 1);
+  Publisher one(job, options());
+  throw_if_error(one.publish().status());
+  FakeJob same;
+  same.set(1, 1);
+  int renewed = 0;
+  same.while_read = [&] {
+    job.set(1, 2);
+    throw_if_error(one.publish().status());
+    renewed += 1;
+  };
+  Publisher other(same, options());
+  const auto taken = value_or_throw(other.publish());
+  EXPECT_EQ(renewed, 1);
+  EXPECT_EQ(taken.kind, Kind::full);
+  EXPECT_EQ(taken.version, 3u);
+  EXPECT_THAT(one.publish().status().message(), HasSubstr("somebody else publishes 'ctr'"));
+  EXPECT_EQ(read(*open(), {1}), (std::vector<float>{1, 1}));
+}
+
+// Two of one name that look at the same moment: who is late is told who the other is, not that Redis refused.
+TEST_F(PublisherTest, WhoIsOvertakenWhileItReadsIsTold) {
+  job.set(1, 1);
+  Publisher one(job, options());
+  throw_if_error(one.publish().status());
+  Publisher other(job, options());
+  job.set(1, 2);
+  job.while_read = [&] {
+    job.while_read = nullptr;
+    throw_if_error(other.publish().status());
+  };
+  EXPECT_THAT(one.publish().status().message(), HasSubstr("somebody else publishes 'ctr'"));
+  EXPECT_EQ(open()->head()->version, 2u);
 }
 
 TEST_F(PublisherTest, WhatWasNotPublishedIsNamed) {
