@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "argosy/base/fd.h"
+#include "argosy/base/folder_lock.h"
 #include "argosy/base/plant.h"
 
 namespace argosy {
@@ -50,6 +51,7 @@ Status write_new_file(const fs::path& path, std::span<const std::string_view> pa
   return fd.open() ? write_parts(fd.get(), parts, path) : system_error("cannot create", path);
 }
 
+constexpr double kCommitSeconds = 120;  // of waiting for what others put into place beside it
 constexpr const char* kMarkName = "user.argosy.operation";
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
@@ -240,6 +242,7 @@ Status FolderWriter::check_target() const {
 }
 
 Status FolderWriter::commit() {
+  ASSIGN_OR_RETURN(const Fd lock, lock_folder(parent_of(target_), Deadline::after_seconds(kCommitSeconds)));
   RETURN_IF_ERROR(check_target());
   std::error_code error;
   const bool exists = fs::is_directory(target_, error);

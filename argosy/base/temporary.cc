@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "argosy/base/folder_lock.h"
 #include "argosy/base/log.h"
 #include "argosy/base/notice.h"
 #include "argosy/base/system_error.h"
@@ -28,6 +29,8 @@ const std::string& host_name() {
   }());
   return name;
 }
+
+constexpr double kLockSeconds = 10;  // then what seems abandoned stays, and a new one is made without the lock
 
 constexpr std::string_view kMark = ".saving-";
 
@@ -55,7 +58,8 @@ bool same_file(int fd, const fs::path& path) {
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-// The holder of the lock may write, or remove it.
+// The holder of the lock may write, or remove it. REQUIRES: lock_folder(): a temporary has no lock for a moment, when it is new
+// and when it has changed places with a folder.
 void remove_if_abandoned(const fs::path& path) {
   constexpr int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   Fd fd(::open(path.c_str(), O_RDWR | how));
@@ -76,13 +80,22 @@ bool has_temporary_name(const fs::path& path) {
   return name.starts_with('.') && name.find(kMark) > 1 && name.find(kMark) != std::string::npos;
 }
 
-void remove_abandoned_temporaries(const fs::path& folder) {
+namespace {
+
+// REQUIRES: lock_folder().
+void remove_abandoned_in(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> found;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (is_temporary_name(entry->path().filename().string())) found.push_back(entry->path());
   }
   for (const fs::path& path : found) remove_if_abandoned(path);
+}
+
+}  // namespace
+
+void remove_abandoned_temporaries(const fs::path& folder) {
+  if (const auto lock = lock_folder(folder, Deadline::after_seconds(kLockSeconds)); lock.ok()) remove_abandoned_in(folder);
 }
 
 Temporary::~Temporary() {
@@ -94,7 +107,8 @@ Result<Temporary> Temporary::folder(const fs::path& target) { return make(target
 Result<Temporary> Temporary::file(const fs::path& target) { return make(target, false); }
 
 Result<Temporary> Temporary::make(const fs::path& target, bool folder) {
-  remove_abandoned_temporaries(parent_of(target));
+  const auto lock = lock_folder(parent_of(target), Deadline::after_seconds(kLockSeconds));
+  if (lock.ok()) remove_abandoned_in(parent_of(target));
   std::error_code unknown;
   notice_writing(fs::absolute(parent_of(target), unknown).string());
   for (int tries = 0; tries < kTries; ++tries) {

@@ -7,6 +7,9 @@
 
 #include <fstream>
 #include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
 
 #include "argosy/base/file.h"
 
@@ -86,6 +89,36 @@ TEST_F(TemporaryTest, OneProcessHasSeveralAtATime) {
   ASSERT_TRUE(second->commit().ok());
   EXPECT_EQ(*read_file(folder_ / "a" / "w"), "2");
   EXPECT_EQ(entries(), 2u);
+}
+
+// Each of two processes saves files of its own, and one that both have, into one folder: every save counts, and nobody takes what
+// the other is putting into place for what a killed process has left.
+TEST_F(TemporaryTest, LiveProcessesSaveIntoOneFolderAtATime) {
+  constexpr int kSaves = 100;
+  const auto save = [&](const std::string& own, const std::string& value) -> Status {
+    ASSIGN_OR_RETURN(FolderWriter writer, FolderWriter::open(folder_ / "model", true));
+    RETURN_IF_ERROR(writer.write(own, value));
+    RETURN_IF_ERROR(writer.write("of-both", own));
+    RETURN_IF_ERROR(writer.commit());
+    ASSIGN_OR_RETURN(const std::string found, read_file(folder_ / "model" / own));
+    return found == value ? Status() : Status::internal("{} is {} after {} was saved", own, found, value);
+  };
+  std::vector<pid_t> children;
+  for (const std::string own : {"a", "b"}) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    (void)!::freopen((folder_ / ("log-" + own)).c_str(), "w", stderr);
+    Status status;
+    for (int i = 0; i < kSaves && status.ok(); ++i) status = save(own, std::to_string(i));
+    std::cerr << status.message() << std::flush;
+    ::_exit(0);
+  }
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  for (const std::string own : {"a", "b"}) {
+    EXPECT_EQ(*read_file(folder_ / ("log-" + own)), "");
+    EXPECT_EQ(*read_file(folder_ / "model" / own), std::to_string(kSaves - 1));
+  }
+  EXPECT_EQ(entries(), 3u) << "the model and two logs";
 }
 
 // Names that are not quite those of a temporary, and those of other machines, are somebody's.
