@@ -62,6 +62,7 @@ Result<std::unique_ptr<KafkaClient>> KafkaClient::connect(const std::string& bro
       {"fetch.wait.max.ms", "100"},
       {"queued.max.messages.kbytes", "16384"},  // in memory, at a time
       {"socket.timeout.ms", "10000"},
+      {"session.timeout.ms", "6000"},  // so long a commit that nobody waits for any more holds up the end of the client
       {"reconnect.backoff.ms", "50"},
       {"reconnect.backoff.max.ms", "1000"},
   };

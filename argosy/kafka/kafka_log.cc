@@ -14,8 +14,20 @@ struct DestroyTopic {
   void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
 };
 
+struct DestroyQueue {
+  void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+};
+struct DestroyEvent {
+  void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
+};
+using Queue = std::unique_ptr<rd_kafka_queue_t, DestroyQueue>;
+using Event = std::unique_ptr<rd_kafka_event_t, DestroyEvent>;
+
 // Asked again while brokers are away, until the deadline.
-constexpr int kTryMilliseconds = 2000, kRestMilliseconds = 100;
+constexpr double kTrySeconds = 2;
+constexpr int kRestMilliseconds = 100;
+
+Deadline earlier_of(Deadline a, Deadline b) { return a.when() < b.when() ? a : b; }
 
 Status assign(KafkaClient& client, const data::MessageRange& range) {
   const PartitionList list(rd_kafka_topic_partition_list_new(1));
@@ -63,25 +75,29 @@ class KafkaLog : public data::MessageLog {
       : client_(std::move(client)), topic_(std::move(topic)), group_(std::move(group)) {}
 
   Result<std::vector<data::PartitionOffsets>> offsets(Deadline deadline) override {
-    ASSIGN_OR_RETURN(const auto partitions, partitions_of_topic(deadline));
     std::vector<data::PartitionOffsets> found;
-    for (int32_t partition : partitions) {
-      data::PartitionOffsets one{.partition = partition};
-      RETURN_IF_ERROR(
-          again(deadline, fmt::format("offsets of topic '{}', partition {}", topic_, partition), [&](int milliseconds) {
-            return rd_kafka_query_watermark_offsets(client_->handle(), topic_.c_str(), partition, &one.first, &one.end,
-                                                    milliseconds);
-          }));
-      found.push_back(one);
-    }
+    rd_kafka_resp_err_t of_topic = RD_KAFKA_RESP_ERR_NO_ERROR;
+    RETURN_IF_ERROR(again(deadline, fmt::format("partitions and offsets of topic '{}'", topic_), [&](Deadline of_try) {
+      // Leaders as well, anew each time: the one that has not answered may lead no more.
+      if (const auto error = read_partitions(of_try, found, of_topic); error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+      if (of_topic != RD_KAFKA_RESP_ERR_NO_ERROR || found.empty()) return RD_KAFKA_RESP_ERR_NO_ERROR;
+      if (const auto error = read_offsets(of_try, RD_KAFKA_OFFSET_BEGINNING, &data::PartitionOffsets::first, found);
+          error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return error;
+      return read_offsets(of_try, RD_KAFKA_OFFSET_END, &data::PartitionOffsets::end, found);
+    }));
+    if (of_topic != RD_KAFKA_RESP_ERR_NO_ERROR || found.empty())
+      return Status::not_found("kafka://{}: there is no topic '{}' ({}); make it, and give it partitions", client_->brokers(),
+                               topic_, rd_kafka_err2str(of_topic));
     return found;
   }
 
   Result<std::vector<std::optional<int64_t>>> committed(std::span<const int32_t> partitions, Deadline deadline) override {
     const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
     for (int32_t partition : partitions) rd_kafka_topic_partition_list_add(list.get(), topic_.c_str(), partition);
-    RETURN_IF_ERROR(again(deadline, fmt::format("what group '{}' has committed", group_),
-                          [&](int milliseconds) { return rd_kafka_committed(client_->handle(), list.get(), milliseconds); }));
+    RETURN_IF_ERROR(again(deadline, fmt::format("what group '{}' has committed", group_), [&](Deadline of_try) {
+      return rd_kafka_committed(client_->handle(), list.get(), milliseconds_until(of_try));
+    }));
     std::vector<std::optional<int64_t>> found;
     for (int i = 0; i < list->cnt; ++i)
       found.push_back(list->elems[i].offset >= 0 ? std::optional(list->elems[i].offset) : std::nullopt);
@@ -105,8 +121,7 @@ class KafkaLog : public data::MessageLog {
     const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(ends.size())));
     for (const data::PartitionOffsets& end : ends)
       rd_kafka_topic_partition_list_add(list.get(), topic_.c_str(), end.partition)->offset = end.end;
-    return again(deadline, fmt::format("commit of group '{}'", group_),
-                 [&](int) { return rd_kafka_commit(client_->handle(), list.get(), 0); });
+    return again(deadline, fmt::format("commit of group '{}'", group_), [&](Deadline) { return commit_before(deadline, *list); });
   }
 
  private:
@@ -125,38 +140,61 @@ class KafkaLog : public data::MessageLog {
     }
   }
 
-  // What may pass: a broker that is away, a leader that is being chosen.
+  // What may pass: a broker that is away, a leader that is being chosen. `call` ends by the deadline that it is given.
   template <typename Call>
   Status again(Deadline deadline, const std::string& what, Call&& call) {
-    for (;;) {
-      const rd_kafka_resp_err_t error = call(std::min(kTryMilliseconds, milliseconds_until(deadline)));
+    for (const Stopwatch watch;;) {
+      const rd_kafka_resp_err_t error = call(earlier_of(deadline, Deadline::after_seconds(kTrySeconds)));
       if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-      if (deadline.passed() || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+      if (error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
         return client_->failed(what, error);
+      if (deadline.passed())
+        return client_->failed(fmt::format("{}: timed out after {:.1f} s (broker_seconds)", what, watch.seconds()), error);
       const Message rest(rd_kafka_consumer_poll(client_->handle(), kRestMilliseconds));
     }
   }
 
-  Result<std::vector<int32_t>> partitions_of_topic(Deadline deadline) {
+  // `of_topic`: what the brokers say of the topic as such.
+  rd_kafka_resp_err_t read_partitions(Deadline deadline, std::vector<data::PartitionOffsets>& found,
+                                      rd_kafka_resp_err_t& of_topic) {
     const std::unique_ptr<rd_kafka_topic_t, DestroyTopic> topic(rd_kafka_topic_new(client_->handle(), topic_.c_str(), nullptr));
-    std::vector<int32_t> partitions;
-    rd_kafka_resp_err_t of_topic = RD_KAFKA_RESP_ERR_NO_ERROR;
-    RETURN_IF_ERROR(again(deadline, fmt::format("partitions of topic '{}'", topic_), [&](int milliseconds) {
-      const rd_kafka_metadata_t* answer = nullptr;
-      const auto error = rd_kafka_metadata(client_->handle(), 0, topic.get(), &answer, milliseconds);
-      if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
-      const std::unique_ptr<const rd_kafka_metadata_t, DestroyMetadata> metadata(answer);
-      if (metadata->topic_cnt != 1) return RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-      of_topic = metadata->topics[0].err;
-      partitions.clear();
-      for (int i = 0; i < metadata->topics[0].partition_cnt; ++i) partitions.push_back(metadata->topics[0].partitions[i].id);
-      return of_topic == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? of_topic : RD_KAFKA_RESP_ERR_NO_ERROR;
-    }));
-    if (of_topic != RD_KAFKA_RESP_ERR_NO_ERROR || partitions.empty())
-      return Status::not_found("kafka://{}: there is no topic '{}' ({}); make it, and give it partitions", client_->brokers(),
-                               topic_, rd_kafka_err2str(of_topic));
-    std::ranges::sort(partitions);
-    return partitions;
+    const rd_kafka_metadata_t* answer = nullptr;
+    const auto error = rd_kafka_metadata(client_->handle(), 0, topic.get(), &answer, milliseconds_until(deadline));
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+    const std::unique_ptr<const rd_kafka_metadata_t, DestroyMetadata> metadata(answer);
+    if (metadata->topic_cnt != 1) return RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+    const rd_kafka_metadata_topic& only = metadata->topics[0];
+    of_topic = only.err;
+    found.clear();
+    for (int i = 0; i < only.partition_cnt; ++i) found.push_back({.partition = only.partitions[i].id});
+    std::ranges::sort(found, {}, &data::PartitionOffsets::partition);
+    return of_topic == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? of_topic : RD_KAFKA_RESP_ERR_NO_ERROR;
+  }
+
+  // Not by rd_kafka_query_watermark_offsets: whatever timeout it is given, it waits for a leader that is away until that is back.
+  rd_kafka_resp_err_t read_offsets(Deadline deadline, int64_t which, int64_t data::PartitionOffsets::* field,
+                                   std::vector<data::PartitionOffsets>& found) {
+    const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(found.size())));
+    for (const data::PartitionOffsets& one : found)
+      rd_kafka_topic_partition_list_add(list.get(), topic_.c_str(), one.partition)->offset = which;
+    const auto error = rd_kafka_offsets_for_times(client_->handle(), list.get(), milliseconds_until(deadline));
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+    for (data::PartitionOffsets& one : found) {
+      const auto* answer = rd_kafka_topic_partition_list_find(list.get(), topic_.c_str(), one.partition);
+      if (answer->err != RD_KAFKA_RESP_ERR_NO_ERROR) return answer->err;
+      if (answer->offset < 0) return RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE;
+      one.*field = answer->offset;
+    }
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+  }
+
+  // rd_kafka_commit() has no timeout, and waits for a coordinator that is away.
+  rd_kafka_resp_err_t commit_before(Deadline deadline, const rd_kafka_topic_partition_list_t& ends) {
+    const Queue answers(rd_kafka_queue_new(client_->handle()));
+    const auto error = rd_kafka_commit_queue(client_->handle(), &ends, answers.get(), nullptr, nullptr);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+    const Event answer(rd_kafka_queue_poll(answers.get(), milliseconds_until(deadline)));
+    return answer == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(answer.get());
   }
 
   const std::unique_ptr<KafkaClient> client_;

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kafka_mock import MockCluster
-from ps_job import until
+from ps_job import SECONDS, until
 
 
 @pytest.fixture
@@ -336,6 +336,50 @@ def test_a_new_stream_goes_on_behind_what_was_committed(alone, cluster):
     assert alone.ids_of(alone.stream(cluster, group="another").next()) == list(range(10))
 
 
+def error_of(call):
+    """Of a call that ends; it may have no deadline of its own where it is broken."""
+    errors = []
+
+    def run():
+        try:
+            call()
+        except Exception as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    assert errors, "it ended without an error" if not thread.is_alive() else f"it has not ended in {SECONDS} s"
+    return errors[0]
+
+
+# librdkafka's own call for the ends of partitions waits for a leader until it is back, whatever timeout it is given: workers hung in next().
+def test_a_wait_for_a_leader_that_is_away_has_a_deadline(alone, cluster):
+    cluster.topic("clicks", 2)
+    for partition in range(2):
+        cluster.lead("clicks", partition, 1 + partition)
+    cluster.produce("clicks", 0, ["1 1"])
+    stream = alone.stream(cluster, broker_seconds=2.0)
+    assert alone.ids_of(stream.next()) == [1]
+    cluster.down(1)
+    for _ in range(2):  # by the second time the client knows at once who is away
+        assert re.search(r"partitions and offsets of topic 'clicks': timed out after .* s \(broker_seconds\)", error_of(stream.next))
+    cluster.up(1)
+    cluster.produce("clicks", 0, ["1 2"])
+    assert alone.ids_of(alone.stream(cluster, group="another").next()) == [1, 2]
+
+
+# librdkafka's commit has no timeout, and waits for a coordinator that is away as long as session.timeout.ms says: 45 s.
+def test_a_commit_without_a_coordinator_has_a_deadline(alone, cluster):
+    cluster.topic("clicks", 1)
+    cluster.lead("clicks", 0, 1)
+    cluster.produce("clicks", 0, ["1 1"])
+    stream = alone.stream(cluster, broker_seconds=2.0)
+    assert stream.next()
+    cluster.down(3)  # the coordinator of the group 'argosy'
+    assert re.search(r"commit of group 'argosy': timed out after .* s \(broker_seconds\)", error_of(stream.next))
+
+
 # It saw the end anew at each look, and never had a message.
 def test_a_stream_of_the_latest_messages_has_those_that_come(alone, cluster):
     cluster.topic("clicks", 1)
@@ -409,5 +453,5 @@ def test_what_cannot_be_read_is_named(alone, cluster):
     with pytest.raises(ValueError, match="'earliest' or 'latest'; found 'now'"):
         alone.stream(cluster, from_="now")
     away = alone.fluid.dataset.MessageStream("127.0.0.1:1", "clicks", broker_seconds=0.5)
-    with pytest.raises(Exception, match="kafka://127.0.0.1:1: partitions of topic 'clicks'.*last trouble"):
+    with pytest.raises(Exception, match="kafka://127.0.0.1:1: partitions and offsets of topic 'clicks': timed out after .* last trouble"):
         away.next()
