@@ -18,7 +18,8 @@ bool add_range(const std::string& prefix, const std::string& range, std::vector<
   const std::string low = range.substr(0, dash), high = dash == std::string::npos ? low : range.substr(dash + 1);
   const auto first = parse_integer(low), last = parse_integer(high);
   if (!first || !last || *first < 0 || *last < *first || static_cast<size_t>(*last - *first) > kMostHosts) return false;
-  for (int64_t i = *first; i <= *last; ++i) hosts.push_back(fmt::format("{}{:0{}}", prefix, i, low.size()));
+  const int64_t count = *last - *first + 1;  // counted, because the largest number has no next one
+  for (int64_t i = 0; i < count; ++i) hosts.push_back(fmt::format("{}{:0{}}", prefix, *first + i, low.size()));
   return hosts.size() <= kMostHosts;
 }
 
