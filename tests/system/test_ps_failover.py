@@ -1,6 +1,7 @@
 """Servers of two processes (replicas=1): how long workers wait when one dies or stops, that nothing is lost, and what is refused. The fault
 suite has the rest (tests/fault/test_failover_cases.py)."""
 
+import contextlib
 import itertools
 import os
 import re
@@ -245,6 +246,24 @@ def test_a_job_ends_soon_after_its_follower_was_started_again(job):
     out = job.end(pair.launcher)
     assert time.monotonic() - since < 4, out
     assert "has not answered" not in out and "was left behind" not in job.log("server 0"), out + job.logs()
+
+
+@pytest.mark.parametrize("victim", ["server 0", "follower 0"])
+def test_a_job_whose_server_loses_a_process_after_its_end_waits_for_nobody(job, victim):
+    """Nobody is there to be told what only a process that has ended would want to know."""
+    pair = Pair(job)
+    pair.wait_whole("follower 0")
+    pair.train()
+    (job.folder / "end").touch()
+    until(lambda: (job.folder / "trained").exists(), job.logs)
+    pid = job.pid_of(pair.launcher, victim)
+    (job.folder / "over").touch()
+    pair.wait_for("server 0", "worker 0 is done")
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    out = job.end(pair.launcher)
+    assert "could not be told" not in out, out
+    assert "was left behind" not in job.log("server 0") + job.log("follower 0"), out + job.logs()
 
 
 def test_what_a_server_refuses_is_what_the_launcher_shows(job):

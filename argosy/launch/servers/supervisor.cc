@@ -106,11 +106,11 @@ int Supervisor::watch() {
 std::optional<int> Supervisor::conclude() {
   if (options_.replicas == nullptr) return std::nullopt;
   options_.replicas->conclude();
-  std::string left = options_.replicas->not_told();
+  std::string left = left_to_tell();
   if (left.empty()) return std::nullopt;
   log_info("telling {} that the job has ended, for at most {:.0f} s", left, kConcludeSeconds);
   const Deadline deadline = Deadline::after_seconds(kConcludeSeconds);
-  for (; !left.empty() && !deadline.passed(); left = options_.replicas->not_told()) {
+  for (; !left.empty() && !deadline.passed(); left = left_to_tell()) {
     if (const int number = stop_signal(); number != 0) {
       signals_heeded_ = 1;
       return 128 + number;
@@ -122,6 +122,13 @@ std::optional<int> Supervisor::conclude() {
         "{} could not be told that the job has ended: it ends by itself, after a minute without a question, with an error", left);
   }
   return std::nullopt;
+}
+
+std::string Supervisor::left_to_tell() {
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (group_.poll(i)) tell_that_gone(members_[i]);
+  }
+  return options_.replicas->not_told();
 }
 
 std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
@@ -146,6 +153,11 @@ void Supervisor::tell_of_end(size_t i, bool in_order) {
   Member& member = members_[i];
   if (options_.replicas == nullptr || member.server < 0 || std::exchange(member.told, true)) return;
   in_order ? options_.replicas->finished(member.server) : options_.replicas->ended(member.server, member.follower);
+}
+
+void Supervisor::tell_that_gone(Member& member) {
+  if (options_.replicas == nullptr || member.server < 0 || std::exchange(member.gone, true)) return;
+  options_.replicas->gone(member.server, member.follower);
 }
 
 const Supervisor::Member* Supervisor::other_of(const Member& member) const {
@@ -238,7 +250,7 @@ std::optional<int> Supervisor::give_up(size_t i, const LocalProcesses::Ending& e
   Member& member = members_[i];
   const std::string& name = group_.spec(i).name;
   group_.report(i, end.text);
-  if (options_.replicas != nullptr && member.server >= 0) options_.replicas->gone(member.server, member.follower);
+  tell_that_gone(member);
   const bool has_other = has_another(member);
   const bool goes_on = has_other || can_do_without(member);
   log_error("{}: {}; {}", name, end.text,

@@ -53,13 +53,17 @@ class Supervisor {
     int server = -1;           // of which this is a process, where servers have two
     bool follower = false;     // in the follower's seat
     bool told = false;         // `replicas` knows of its end
+    bool gone = false;         // `replicas` knows that it comes back no more
     std::optional<Stopwatch> waits_for_cause;  // it has failed, and says that another process did so before
   };
 
   Status start_all();
   int watch();
-  // Handles a process that has ended; a value is the job's result.
+  // After a good end: until who else waits for a role knows of it. A value is the job's result.
   std::optional<int> conclude();
+  // Which processes are left to tell, as `replicas` says: those of this machine that have ended are none.
+  std::string left_to_tell();
+  // Handles a process that has ended; a value is the job's result.
   std::optional<int> ended(size_t i, const ExitStatus& exit);
   // Makes a failure of the end of server i, where a worker that still needs it is not done within moments.
   // False: those are not over.
@@ -77,6 +81,8 @@ class Supervisor {
   // The job goes on without process i, which has failed, or a value is the job's result.
   std::optional<int> give_up(size_t i, const LocalProcesses::Ending& end);
   void tell_of_end(size_t i, bool in_order);
+  // Of a process that has ended, and is not started again. Once.
+  void tell_that_gone(Member& member);
   // The other process of its server; null: there is none on this machine.
   const Member* other_of(const Member& member) const;
   // Whether the job goes on without this process of a server of two, which has failed: not where none of them has been the

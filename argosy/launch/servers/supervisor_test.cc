@@ -112,11 +112,16 @@ TEST_F(SupervisorTest, AServerOfTwoProcessesIsThereWhileOneOfThemIs) {
     void finished(int server) override { text += fmt::format("finished {}; ", server); }
     std::string lost() const override { return reason; }
     bool has_led(int) const override { return led; }
-    void conclude() override { text += "concluded; "; }
+    void conclude() override {
+      text += "concluded; ";
+      if (!concluding.empty()) std::ofstream(concluding).put('x');
+    }
     std::string not_told() const override {
+      if (!concluding.empty()) return text.find("gone 0 false") == std::string::npos ? "a:1" : "";
       return stragglers.empty() ? "" : stragglers.substr(asked_for++ < 2 ? 0 : stragglers.size());
     }
     std::string text, reason, stragglers;
+    fs::path concluding;  // a file that server 0 waits for, and ends
     bool led = true;
     mutable int asked_for = 0;
   };
@@ -135,6 +140,10 @@ TEST_F(SupervisorTest, AServerOfTwoProcessesIsThereWhileOneOfThemIs) {
   Told both;
   EXPECT_EQ(run_pair(both, "exit 3", "sleep 0.3; exit 4", "sleep 60"), 4);
   EXPECT_EQ(both.text, "ended 0 false; gone 0 false; ended 0 true; gone 0 true; finished 0; finished 0; ");
+  Told ending;  // who ends while others are told that the job has ended is not waited for
+  ending.concluding = folder_ / "concluding";
+  EXPECT_EQ(run_pair(ending, "while ! test -e concluding; do sleep 0.02; done", "sleep 60", "true"), 0);
+  EXPECT_THAT(ending.text, HasSubstr("concluded; gone 0 false; "));
   Told refused;  // it never was the primary: why is the job's error, and not that the other one has nothing
   refused.led = false;
   EXPECT_EQ(run_pair(refused, "echo the directory holds a run; exit 3", "sleep 60", "sleep 60"), 3);
@@ -148,6 +157,7 @@ TEST_F(SupervisorTest, AServerOfTwoProcessesIsThereWhileOneOfThemIs) {
   const std::string shown = testing::internal::GetCapturedStderr();
   EXPECT_THAT(shown, HasSubstr("going on with the other process of its server alone (replicas=1)"));
   EXPECT_THAT(shown, HasSubstr("telling b:1 that the job has ended"));
+  EXPECT_THAT(shown, testing::Not(HasSubstr("could not be told")));
   EXPECT_THAT(shown, HasSubstr("what was acknowledged is lost; stopping the job"));
   EXPECT_THAT(shown,
               testing::ContainsRegex("the directory holds a run\n[^\n]*\n[^\n]*server 0: exit status 3; stopping the job"));

@@ -66,10 +66,11 @@ void LogFeed::note_snapshot(uint64_t number, bool sent, uint64_t first) {
   FollowerPosition now;
   {
     const MutexLock lock(mutex_);
-    FollowerPosition& place = known_[number];
-    std::swap(place.to_snapshot, sent);
-    if (sent || !place.to_snapshot || place.from == 0) return;
-    now = place;
+    const auto place = known_.find(number);
+    if (place == known_.end()) return;  // dropped meanwhile
+    std::swap(place->second.to_snapshot, sent);
+    if (sent || !place->second.to_snapshot || place->second.from == 0) return;
+    now = place->second;
   }
   log_warning(
       "the follower at {} was left behind: it has the log up to position {}, which now begins at {}; it takes the newest "
@@ -80,7 +81,16 @@ void LogFeed::note_snapshot(uint64_t number, bool sent, uint64_t first) {
 void LogFeed::note_told(uint64_t number, uint64_t end) {
   {
     const MutexLock lock(mutex_);
-    known_[number].told = end;
+    if (const auto place = known_.find(number); place != known_.end()) place->second.told = end;
+  }
+  told_.notify_all();
+}
+
+void LogFeed::drop_replica() {
+  {
+    const MutexLock lock(mutex_);
+    std::erase_if(known_, [](const Known::value_type& one) { return one.second.replica != 0; });
+    limit_.set_now(known_.size());
   }
   told_.notify_all();
 }

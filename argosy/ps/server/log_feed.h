@@ -42,6 +42,8 @@ class LogFeed {
   // Returns when every follower that was heard of lately has been told all that the log has, or at the deadline, and says in the
   // log who has not. For a server that ends: nobody will tell them later.
   void drain(Deadline deadline);
+  // The other process of this server is left out: it is not one of those who follow any more, however lately it was heard of.
+  void drop_replica();
   // Those that were heard of lately.
   uint32_t followers() const;
   // Answers the follower of a server with two processes where there was no record for a while. To be called from time to time.

@@ -74,7 +74,9 @@ Status Core::take_role(const wire::TakeRoleRequest& role) {
                                        role.epoch());
   if (role.epoch() == replication_->epoch()) return {};
   changes_.hurry_log();
-  return replication_->lead(role.epoch());
+  RETURN_IF_ERROR(replication_->lead(role.epoch()));
+  feed_.drop_replica();
+  return {};
 }
 
 // As the start of a process that has recovered its directory: workers compare what it has with what was acknowledged to them.
