@@ -1,12 +1,14 @@
 #include "argosy/fleet/file_stream.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <utility>
 
 #include "argosy/base/clock.h"
 #include "argosy/base/error.h"
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
 #include "argosy/base/wait_check.h"
 #include "argosy/data/object_store.h"
 #include "argosy/fleet/fleet.h"
@@ -33,7 +35,38 @@ Status check_losses(const Fleet& job, const std::vector<std::string>& parts) {
   return {};
 }
 
+constexpr double kLongestWait = 1e9;  // seconds
+
+const FileStreamOptions& checked(const FileStreamOptions& options) {
+  if (!(options.idle_seconds >= 0 && options.idle_seconds <= kLongestWait))
+    throw Error(Status::invalid_argument(
+        "idle_seconds of a stream is {}, expected 0 to {:.0f}: how long nothing comes before the stream ends",
+        options.idle_seconds, kLongestWait));
+  if (!(options.poll_seconds > 0 && options.poll_seconds <= kLongestWait))
+    throw Error(Status::invalid_argument(
+        "poll_seconds of a stream is {}, expected more than 0, and at most {:.0f}: the time between two looks for news",
+        options.poll_seconds, kLongestWait));
+  return options;
+}
+
+// The folder that a pattern names before its first wildcard; of a URI none is known.
+Status check_folder(const std::string& pattern) {
+  if (is_uri(pattern) && uri_scheme(pattern) != "file") return {};
+  const std::string path = local_path(pattern);
+  const size_t slash = path.rfind('/', path.find_first_of("*?[\\"));
+  if (slash == std::string::npos || slash == 0) return {};
+  const std::string folder = path.substr(0, slash);
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return {};
+  return Status::invalid_argument(
+      "FolderStream('{}'): the folder '{}' is not there; make it before the stream is made, or correct the pattern (a relative "
+      "one is looked for in '{}')",
+      pattern, folder, std::filesystem::current_path(error).string());
+}
+
 }  // namespace
+
+FileStream::FileStream(FileStreamOptions options) : options_(checked(options)) {}
 
 std::string FileStream::new_nonce() {
   std::random_device device;
@@ -97,7 +130,17 @@ FileStream::Agreed FileStream::agree(const News& news, bool idle) const {
           .first = chosen == me};
 }
 
+FolderStream::FolderStream(FolderStreamOptions options) : FileStream(options.stream), settings_(std::move(options)) {
+  if (settings_.pattern.empty())
+    throw Error(Status::invalid_argument("a FolderStream needs a pattern of a shell, such as 'incoming/part-*'; found ''"));
+  if (settings_.most < 1)
+    throw Error(
+        Status::invalid_argument("most of a FolderStream is {}, expected at least 1: the files of a pass", settings_.most));
+  throw_if_error(check_folder(settings_.pattern));
+}
+
 Result<FileStream::News> FolderStream::look(bool) {
+  RETURN_IF_ERROR(check_folder(settings_.pattern));
   ASSIGN_OR_RETURN(const std::vector<std::string> paths, data::matching_files(settings_.pattern));
   std::vector<std::string> fresh;
   for (const std::string& path : paths) {

@@ -20,8 +20,8 @@ namespace argosy::fleet {
 class Fleet;
 
 struct FileStreamOptions {
-  double idle_seconds = 60;   // without news, after which the stream ends
-  double poll_seconds = 0.5;  // between two looks for news
+  double idle_seconds = 60;   // 0 or more: without news, after which the stream ends
+  double poll_seconds = 0.5;  // more than 0: between two looks for news
   const Fleet* fleet = nullptr;  // whose workers share the stream; null: that of this process
 };
 
@@ -34,7 +34,7 @@ struct FileStreamOptions {
 // Throws argosy::Error. Thread-compatible.
 class FileStream {
  public:
-  explicit FileStream(FileStreamOptions options) : options_(options) {}
+  explicit FileStream(FileStreamOptions options);
   virtual ~FileStream() = default;
 
   // Where the job goes on without a worker (on_worker_loss=shrink) whose files nobody has trained to their ends, it is an error.
@@ -75,7 +75,7 @@ class FileStream {
 };
 
 struct MessageStreamOptions {
-  std::string brokers;  // "host:port,host:port"
+  std::string brokers;  // "host:port,host:port"; an IPv6 address in brackets
   std::string topic;
   std::string group = "argosy";  // under which offsets are committed, and from which a new job goes on
   std::string from = "earliest";  // where the group has committed nothing: or "latest"
@@ -83,7 +83,8 @@ struct MessageStreamOptions {
   int64_t range = 50'000;         // of which so many are one file of the list
   double broker_seconds = 60;     // that brokers may be away
   double every_seconds = 0;  // the length of windows of event time, after each of which as_of() says so; 0: there are none
-  double late_seconds = 10;  // with windows: a partition without later messages has all of a window so long after its end
+  // With windows: a partition without later messages has all of a window so long after its end; none: 10.
+  std::optional<double> late_seconds;
   FileStreamOptions stream;
 };
 
@@ -129,6 +130,7 @@ class MessageStream : public FileStream {
   Result<Window> cut(std::vector<Range>& ranges, bool silent);
   Result<bool> cut_before(std::vector<Range>& ranges, int64_t time, bool silent);
   Result<std::optional<int64_t>> next_window(const std::vector<Range>& ranges, bool silent);
+  int64_t late_milliseconds() const;
   Result<Window> read_window(const std::string& line) const;
 
   const MessageStreamOptions settings_;
@@ -150,7 +152,8 @@ struct FolderStreamOptions {
 // it is written under another one (which the pattern does not match) and renamed; an object is whole when it is there.
 class FolderStream : public FileStream {
  public:
-  explicit FolderStream(FolderStreamOptions options) : FileStream(options.stream), settings_(std::move(options)) {}
+  // The folder is there, as far as the pattern names one; of a store nothing needs to be.
+  explicit FolderStream(FolderStreamOptions options);
 
  private:
   Result<News> look(bool silent) override;

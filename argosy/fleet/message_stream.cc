@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "argosy/base/address.h"
 #include "argosy/base/clock.h"
 #include "argosy/base/error.h"
 #include "argosy/base/text.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int64_t kAnyTime = std::numeric_limits<int64_t>::min();
 constexpr double kShortestWindow = 0.001, kLongestWindow = 1e9;  // seconds
+constexpr double kLateSeconds = 10;
 constexpr std::string_view kWindowMark = "window ";
 
 int64_t milliseconds(double seconds) { return std::llround(seconds * 1000); }
@@ -37,6 +39,35 @@ std::vector<int64_t> numbers_in(std::string_view line, size_t count) {
   return numbers;
 }
 
+void check_brokers(const std::string& brokers) {
+  for (const std::string& broker : split(brokers, ',')) {
+    const auto address = Address::parse_with_port(broker);
+    if (!address.ok() || address->port < 1)
+      throw Error(Status::invalid_argument(
+          "brokers of a MessageStream: found '{}' in '{}', expected HOST:PORT,HOST:PORT; Kafka listens on port 9092 by default",
+          broker, brokers));
+  }
+}
+
+void check_seconds(const MessageStreamOptions& settings) {
+  const auto fits = [](double seconds, double least) { return seconds >= least && seconds <= kLongestWindow; };
+  if (!fits(settings.broker_seconds, kShortestWindow))
+    throw Error(
+        Status::invalid_argument("broker_seconds of a MessageStream is {}, expected {} to {:.0f}: how long brokers may be away",
+                                 settings.broker_seconds, kShortestWindow, kLongestWindow));
+  const double late = settings.late_seconds.value_or(kLateSeconds);
+  if ((settings.every_seconds != 0 && !fits(settings.every_seconds, kShortestWindow)) || !fits(late, 0))
+    throw Error(Status::invalid_argument(
+        "every_seconds of a MessageStream is 0 (no windows) or from {} to {:.0f}, and late_seconds from 0; found {} and {}",
+        kShortestWindow, kLongestWindow, settings.every_seconds, late));
+  if (settings.every_seconds == 0 && settings.late_seconds)
+    throw Error(
+        Status::invalid_argument("late_seconds of a MessageStream is {}, and every_seconds is not set: without windows nothing "
+                                 "is late. Set every_seconds, "
+                                 "or leave late_seconds out",
+                                 *settings.late_seconds));
+}
+
 void check(const MessageStreamOptions& settings) {
   if (settings.brokers.empty() || settings.topic.empty() || settings.group.empty())
     throw Error(Status::invalid_argument("a MessageStream needs brokers, a topic and a group; found '{}', '{}', '{}'",
@@ -44,16 +75,13 @@ void check(const MessageStreamOptions& settings) {
   if (settings.topic.find('/') != std::string::npos || settings.brokers.find('/') != std::string::npos)
     throw Error(Status::invalid_argument("brokers are HOST:PORT,HOST:PORT and a topic has no '/'; found '{}', '{}'",
                                          settings.brokers, settings.topic));
+  check_brokers(settings.brokers);
   if (settings.from != "earliest" && settings.from != "latest")
     throw Error(Status::invalid_argument("a MessageStream starts from 'earliest' or 'latest'; found '{}'", settings.from));
   if (settings.most < 1 || settings.range < 1)
     throw Error(Status::invalid_argument("most and range of a MessageStream are at least 1; found {} and {}", settings.most,
                                          settings.range));
-  const auto fits = [](double seconds, double least) { return seconds >= least && seconds <= kLongestWindow; };
-  if ((settings.every_seconds != 0 && !fits(settings.every_seconds, kShortestWindow)) || !fits(settings.late_seconds, 0))
-    throw Error(Status::invalid_argument(
-        "every_seconds of a MessageStream is 0 (no windows) or from {} to {:.0f}, and late_seconds from 0; found {} and {}",
-        kShortestWindow, kLongestWindow, settings.every_seconds, settings.late_seconds));
+  check_seconds(settings);
 }
 
 }  // namespace
@@ -81,6 +109,8 @@ MessageStream::MessageStream(MessageStreamOptions options, std::unique_ptr<data:
 }
 
 MessageStream::~MessageStream() = default;
+
+int64_t MessageStream::late_milliseconds() const { return milliseconds(settings_.late_seconds.value_or(kLateSeconds)); }
 
 Status MessageStream::connect() {
   if (log_ != nullptr) return {};
@@ -124,7 +154,7 @@ Result<std::vector<MessageStream::Range>> MessageStream::new_messages() {
           "retention. Commit offset {} for group '{}' to go on without them",
           settings_.brokers, settings_.topic, one.partition, from, one.first, one.first - from, one.first, settings_.group);
     const int64_t end = std::max(from, one.end);
-    ranges.push_back({.partition = one.partition, .from = from, .to = std::min(end, from + settings_.most), .end = end});
+    ranges.push_back({.partition = one.partition, .from = from, .to = from + std::min(end - from, settings_.most), .end = end});
   }
   return ranges;
 }
@@ -151,7 +181,7 @@ Result<MessageStream::Window> MessageStream::cut(std::vector<Range>& ranges, boo
   }
   ASSIGN_OR_RETURN(const auto end, next_window(ranges, silent));
   if (!end) {
-    if (window.end > 0 && now_milliseconds() >= window.end + milliseconds(settings_.late_seconds)) window.done = window.end;
+    if (window.end > 0 && now_milliseconds() >= window.end + late_milliseconds()) window.done = window.end;
     return window;
   }
   RETURN_IF_ERROR(cut_before(ranges, *end, silent).status());
@@ -161,7 +191,7 @@ Result<MessageStream::Window> MessageStream::cut(std::vector<Range>& ranges, boo
 
 // Whether all messages before `time` are there.
 Result<bool> MessageStream::cut_before(std::vector<Range>& ranges, int64_t time, bool silent) {
-  const bool late = silent || now_milliseconds() >= time + milliseconds(settings_.late_seconds);
+  const bool late = silent || now_milliseconds() >= time + late_milliseconds();
   bool all = true;
   for (Range& range : ranges) {
     Ahead& ahead = ahead_[range.partition];
@@ -192,7 +222,7 @@ Result<std::optional<int64_t>> MessageStream::next_window(const std::vector<Rang
   }
   if (!earliest) return std::optional<int64_t>();
   int64_t end = end_of_window(*earliest, length);
-  const int64_t open_since = std::max<int64_t>(0, now_milliseconds() - milliseconds(settings_.late_seconds));
+  const int64_t open_since = std::max<int64_t>(0, now_milliseconds() - late_milliseconds());
   if (window_end_ > 0 && !all_have && !silent) end = std::min(end, end_of_window(open_since, length));
   return std::optional(std::max(end, window_end_ + length));
 }
@@ -217,8 +247,8 @@ Result<std::vector<std::string>> MessageStream::take(const std::string& plan) {
     const std::vector<int64_t> numbers = numbers_in(line, 3);
     if (numbers.empty() || numbers[2] < numbers[1]) return unreadable(settings_.topic, line);
     const auto partition = static_cast<int32_t>(numbers[0]);
-    for (int64_t from = numbers[1]; from < numbers[2]; from += settings_.range) {
-      const int64_t to = std::min(numbers[2], from + settings_.range);
+    for (int64_t from = numbers[1], to = from; from < numbers[2]; from = to) {
+      to = from + std::min(numbers[2] - from, settings_.range);
       files.push_back(data::MessageRange{
           .brokers = settings_.brokers, .topic = settings_.topic, .partition = partition, .from = from, .to = to}
                           .name());

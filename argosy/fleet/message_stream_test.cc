@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -194,6 +195,72 @@ TEST_F(MessageStreamTest, WindowsThatCannotBeAreRefused) {
       EXPECT_THAT(error.what(), HasSubstr("every_seconds of a MessageStream is 0 (no windows) or from 0.001"));
     }
   }
+}
+
+// What the constructor says of a stream that it refuses.
+template <typename Stream, typename Options>
+std::string refusal(Options options) {
+  try {
+    Stream stream(std::move(options));
+  } catch (const Error& error) {
+    return error.code() == Code::invalid_argument ? error.what() : std::string("another kind of error: ") + error.what();
+  }
+  return "";
+}
+
+// Each of them was taken, and did nothing, or waited for ever.
+TEST(StreamSettings, SecondsThatCannotBeAreRefusedByName) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const double seconds : {-1.0, nan, inf}) {
+    const MessageStreamOptions idle{.brokers = "b:1", .topic = "t", .stream = {.idle_seconds = seconds}};
+    EXPECT_THAT(refusal<MessageStream>(idle), HasSubstr("idle_seconds of a stream is")) << seconds;
+    const MessageStreamOptions broker{.brokers = "b:1", .topic = "t", .broker_seconds = seconds};
+    EXPECT_THAT(refusal<MessageStream>(broker), HasSubstr("broker_seconds of a MessageStream is")) << seconds;
+    const FolderStreamOptions poll{.pattern = "*", .stream = {.poll_seconds = seconds}};
+    EXPECT_THAT(refusal<FolderStream>(poll), HasSubstr("poll_seconds of a stream is")) << seconds;
+    const FolderStreamOptions folder{.pattern = "*", .stream = {.idle_seconds = seconds}};
+    EXPECT_THAT(refusal<FolderStream>(folder), HasSubstr("idle_seconds of a stream is")) << seconds;
+  }
+  EXPECT_THAT(refusal<FolderStream>(FolderStreamOptions{.pattern = "*", .stream = {.poll_seconds = 0}}),
+              HasSubstr("poll_seconds of a stream is 0, expected more than 0"));
+  const MessageStreamOptions late{.brokers = "b:1", .topic = "t", .late_seconds = 5};
+  EXPECT_THAT(refusal<MessageStream>(late), HasSubstr("late_seconds of a MessageStream is 5, and every_seconds is not set"));
+}
+
+TEST(StreamSettings, BrokersHavePorts) {
+  for (const std::string brokers : {"b", "b:1,c", "b:", ":1", "b:0", "b:70000", "b:x", "b:1,", "::1"}) {
+    EXPECT_THAT(refusal<MessageStream>(MessageStreamOptions{.brokers = brokers, .topic = "t"}),
+                HasSubstr("in '" + brokers + "', expected HOST:PORT,HOST:PORT"));
+  }
+  EXPECT_EQ(refusal<MessageStream>(MessageStreamOptions{.brokers = "b:9092,[::1]:9093", .topic = "t"}), "");
+}
+
+// A folder that was misspelt looked like one in which nothing appears.
+TEST(StreamSettings, TheFolderIsThere) {
+  const std::string here = ::testing::TempDir();
+  EXPECT_THAT(refusal<FolderStream>(FolderStreamOptions{.pattern = here + "/no_such_folder/part-*"}),
+              HasSubstr("no_such_folder' is not there; make it"));
+  EXPECT_THAT(refusal<FolderStream>(FolderStreamOptions{.pattern = "no_such_folder/day=*/part-*"}),
+              HasSubstr("the folder 'no_such_folder' is not there"));
+  for (const std::string pattern : {here + "/part-*", here + "/day=*/part-*", std::string("part-*"), std::string("/*/x"),
+                                    std::string("s3://bucket/no/part-*")})
+    EXPECT_EQ(refusal<FolderStream>(FolderStreamOptions{.pattern = pattern}), "");
+  EXPECT_THAT(refusal<FolderStream>(FolderStreamOptions{}), HasSubstr("a FolderStream needs a pattern"));
+  EXPECT_THAT(refusal<FolderStream>(FolderStreamOptions{.pattern = "*", .most = -1}), HasSubstr("most of a FolderStream is -1"));
+}
+
+// Numbers at the end of what an integer holds.
+TEST_F(MessageStreamTest, ListsMayBeAsLongAsTheTopic) {
+  add(0, {1, 2, 3});
+  MessageStream all({.brokers = "b:1",
+                     .topic = "t",
+                     .most = std::numeric_limits<int64_t>::max(),
+                     .range = std::numeric_limits<int64_t>::max(),
+                     .stream = {.idle_seconds = 0.05, .poll_seconds = 0.01}},
+                    std::make_unique<TopicLog>(topic_));
+  EXPECT_THAT(next(all), ElementsAre("0:0-3"));
+  add(0, {4});
+  EXPECT_THAT(next(all), ElementsAre("0:3-4"));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ void bind_streams(py::module_& m) {
   });
   py::class_<MessageStream, FileStream>(m, "MessageStream", "Messages of a Kafka topic.")
       .def(py::init([](const std::string& brokers, const std::string& topic, const std::string& group, const std::string& from,
-                       int64_t most, int64_t range, double broker_seconds, double every_seconds, double late_seconds,
-                       double idle_seconds, double poll_seconds) {
+                       int64_t most, int64_t range, double broker_seconds, double every_seconds,
+                       std::optional<double> late_seconds, double idle_seconds, double poll_seconds) {
              return std::make_unique<MessageStream>(
                  fleet::MessageStreamOptions{.brokers = brokers,
                                              .topic = topic,

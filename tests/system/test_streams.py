@@ -444,6 +444,29 @@ def test_lists_end_where_an_hour_of_event_time_does(alone, cluster):
         alone.stream(cluster, every_seconds=-1)
 
 
+def test_settings_that_cannot_be_are_refused_by_name(alone, tmp_path):
+    streams = alone.fluid.dataset
+    for settings, message in [
+        ({"idle_seconds": -1.0}, "idle_seconds of a stream is -1"),
+        ({"idle_seconds": float("nan")}, "idle_seconds of a stream is nan"),
+        ({"poll_seconds": 0.0}, "poll_seconds of a stream is 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            streams.MessageStream("b:9092", "clicks", **settings)
+        with pytest.raises(ValueError, match=message):
+            streams.FolderStream(f"{tmp_path}/part-*", **settings)
+    with pytest.raises(ValueError, match="late_seconds of a MessageStream is 5, and every_seconds is not set"):
+        streams.MessageStream("b:9092", "clicks", late_seconds=5.0)
+    with pytest.raises(ValueError, match="found 'c' in 'b:9092,c', expected HOST:PORT"):
+        streams.MessageStream("b:9092,c", "clicks")
+    with pytest.raises(ValueError, match="broker_seconds of a MessageStream is -1"):
+        streams.MessageStream("b:9092", "clicks", broker_seconds=-1.0)
+    with pytest.raises(ValueError, match="the folder '.*/incoming' is not there"):
+        streams.FolderStream(f"{tmp_path}/incoming/part-*")
+    with pytest.raises(ValueError, match="most of a FolderStream is 0"):
+        streams.FolderStream(f"{tmp_path}/part-*", most=0)
+
+
 def test_what_cannot_be_read_is_named(alone, cluster):
     cluster.topic("clicks", 1)
     with pytest.raises(Exception, match="offset 5"):

@@ -354,7 +354,7 @@ class MessageStream(_FileStream):
 
     ``every_seconds`` divides the data at event time, the time in the messages' timestamps: 3600 at the full hours, in UTC. No list goes beyond
     a full hour before all messages of the hour are taken, and ``as_of`` says that they are. In each partition these are the messages before the
-    first one of the next hour; where none has come, those that are there ``late_seconds`` after the hour's end.
+    first one of the next hour; where none has come, those that are there ``late_seconds`` (10) after the hour's end.
 
     >>> stream = fluid.dataset.MessageStream("broker:9092", "clicks", group="ctr")
     >>> for files in stream:  # doctest: +SKIP
@@ -363,7 +363,7 @@ class MessageStream(_FileStream):
     """
 
     def __init__(self, brokers, topic, group="argosy", from_="earliest", most=1_000_000, range=50_000, broker_seconds=60.0, every_seconds=0.0,
-                 late_seconds=10.0, idle_seconds=60.0, poll_seconds=0.5):  # fmt: skip
+                 late_seconds=None, idle_seconds=60.0, poll_seconds=0.5):  # fmt: skip
         from argosy import _core
 
         settings = (brokers, topic, group, from_, most, range, broker_seconds, every_seconds, late_seconds)
@@ -399,6 +399,8 @@ class FolderStream(_FileStream):
     A file is whole when it gets its name: write it under another one, which the pattern does not match, and rename it; an object is whole when it is there. All
     workers of a job take the same lists; set_file_handout() deals them out.
 
+    >>> import os
+    >>> os.mkdir("incoming")
     >>> stream = fluid.dataset.FolderStream("incoming/*.parquet", idle_seconds=600.0)
     """
 
