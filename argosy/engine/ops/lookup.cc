@@ -21,7 +21,7 @@ std::span<const int64_t> span_of_ids(const at::Tensor& ids) {
   return {ids.const_data_ptr<int64_t>(), static_cast<size_t>(ids.numel())};
 }
 
-// Every id must be a row of the table (or the padding id).
+// Every id must be a row of the table, or the padding id where there is one; -1 is none.
 void check_ids(const OpContext& op, size_t slot, int64_t height, int64_t padding) {
   if (const at::ScalarType type = op.tensor("Ids", slot).scalar_type(); type != at::kLong)
     op.fail("variable '{}' holds {}, expected int64 ids", op.input_name("Ids", slot), c10::toString(type));
@@ -29,7 +29,7 @@ void check_ids(const OpContext& op, size_t slot, int64_t height, int64_t padding
     const at::Tensor contiguous = given.contiguous();
     const auto ids = span_of_ids(contiguous);
     for (size_t i = 0; i < ids.size(); ++i) {
-      if ((ids[i] >= 0 && ids[i] < height) || ids[i] == padding) continue;
+      if ((ids[i] >= 0 && ids[i] < height) || (padding >= 0 && ids[i] == padding)) continue;
       op.fail("variable '{}': id {} at position {} is outside the table '{}' with {} rows", op.input_name("Ids", slot), ids[i], i,
               op.input_name("W"), height);
     }
@@ -52,7 +52,7 @@ at::Tensor gather_rows(const at::Tensor& table, std::span<const int64_t> ids, in
   float* target = out.mutable_data_ptr<float>();
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i + kPrefetchAhead < ids.size()) __builtin_prefetch(source + std::max<int64_t>(ids[i + kPrefetchAhead], 0) * width);
-    if (ids[i] == padding)
+    if (padding >= 0 && ids[i] == padding)
       std::memset(target, 0, sizeof(float) * static_cast<size_t>(width));
     else
       std::memcpy(target, source + ids[i] * width, sizeof(float) * static_cast<size_t>(width));

@@ -65,12 +65,17 @@ PulledRows& pulled_of(const OpContext& op) {
 // Numbers the keys of the operator's ids, and says what is to be asked for.
 RowsToPull number_and_request(const OpContext& op, const RemoteParameters& remote, PulledRows& pulled) {
   const int32_t table = op.instruction().find_output("W")->values[0];
-  const RemoteVariable& variable = remote_variable(op, remote, op.frame().program().values()[static_cast<size_t>(table)].name);
+  const std::string& name = op.frame().program().values()[static_cast<size_t>(table)].name;
+  const RemoteVariable& variable = remote_variable(op, remote, name);
   const size_t known = pulled.index.size();
   const auto& paddings = op.attr<std::vector<int64_t>>("padding_ids");
   pulled.numbers.clear();
-  for (size_t i = 0; i < op.input_count("Ids"); ++i)
-    pulled.numbers.push_back(number_ids(ids_input(op, i), paddings[i], pulled.index));
+  for (size_t i = 0; i < op.input_count("Ids"); ++i) {
+    Result<at::Tensor> numbers = number_ids(ids_input(op, i), paddings[i], pulled.index);
+    if (!numbers.ok())
+      throw KernelError(numbers.status().with_context("variable '{}', table '{}'", op.input_name("Ids", i), name));
+    pulled.numbers.push_back(*std::move(numbers));
+  }
   const bool create = op.frame().program().sends() && op.attr<bool>("create");
   at::Tensor before;
   if (known > 0) before = op.device().is_cpu() ? op.output("W").tensor : pulled.rows;

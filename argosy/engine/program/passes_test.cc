@@ -1,6 +1,8 @@
 // A fused program must train exactly as the program that was written.
 #include "argosy/engine/program/passes.h"
 
+#include <gmock/gmock.h>
+
 #include "argosy/engine/ops/layer_test.h"
 #include "argosy/engine/ops/layers.h"
 #include "argosy/engine/program/frame.h"
@@ -127,6 +129,14 @@ TEST_F(Passes, SumsOverOneTable) { expect_same({}, true); }
 TEST_F(Passes, AveragesOverOneTable) { expect_same({.pooling = "average"}, true); }
 TEST_F(Passes, DenseInputsMayComeLast) { expect_same({.dense_first = false}, true); }
 TEST_F(Passes, SeveralTablesStayUnfused) { expect_same({.tables = {"a", "b", "a"}}, false); }
+TEST_F(Passes, TheIdMinus1IsOutsideTheTableInAFusedLookupToo) {
+  Feed feed = make_feed(3);
+  feed["ids1"] = {.tensor = at::tensor({3, 2, 4, 1, -1, 5, 6}, at::kLong).unsqueeze(1), .lod = lod({{0, 1, 2, 3, 4, 5, 6, 7}})};
+  for (const bool fuse : {false, true}) {
+    EXPECT_THAT([&] { train([&] { return build({}); }, {feed}, fuse); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("variable 'ids1': id -1 at position 4 is outside the table")));
+  }
+}
 TEST_F(Passes, PaddingStaysUnfused) { expect_same({.padding_idx = 3}, false); }
 TEST_F(Passes, DenseGradientsStayUnfused) { expect_same({.is_sparse = false}, false); }
 TEST_F(Passes, OtherPoolingsStayUnfused) { expect_same({.pooling = "max"}, false); }

@@ -15,13 +15,24 @@ constexpr size_t kFloatsTogether = 4 << 20;
 
 }  // namespace
 
-at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index) {
+Result<at::Tensor> number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index) {
   at::Tensor numbers = at::empty(ids.sizes(), at::kLong);
   const int64_t* from = ids.const_data_ptr<int64_t>();
   auto* to = numbers.mutable_data_ptr<int64_t>();
   index.reserve_more(static_cast<size_t>(ids.numel()));
-  for (int64_t i = 0; i < ids.numel(); ++i)
-    to[i] = padding != -1 && from[i] == padding ? 0 : int64_t{index.add(static_cast<uint64_t>(from[i]))} + 1;
+  for (int64_t i = 0; i < ids.numel(); ++i) {
+    if (padding != -1 && from[i] == padding) {
+      to[i] = 0;
+    } else if (from[i] == -1) {
+      return Status::invalid_argument(
+          "id -1 at position {} is the key of no row; name the id that stands for none as padding_idx of the embedding, or leave "
+          "it out "
+          "of the data",
+          i);
+    } else {
+      to[i] = int64_t{index.add(static_cast<uint64_t>(from[i]))} + 1;
+    }
+  }
   return numbers;
 }
 

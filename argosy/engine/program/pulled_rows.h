@@ -27,8 +27,9 @@ struct PulledRows {
 
 using PulledTables = std::map<int32_t, PulledRows>;  // by the value index of the table
 
-// Ids as numbers of rows; ids equal to `padding` become 0, unless it is -1. Keys that are new get a number. REQUIRES: int64.
-at::Tensor number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index);
+// Ids as numbers of rows; ids equal to `padding` become 0, unless it is -1. Keys that are new get a number. Other negative ids
+// are keys of 64 bits without a sign; the id -1 is an error, since scripts mean none by it. REQUIRES: int64.
+Result<at::Tensor> number_ids(const at::Tensor& ids, int64_t padding, KeyIndex& index);
 
 // Memory for rows, and what is to be asked for them.
 struct RowsToPull {

@@ -246,10 +246,19 @@ TEST_F(RemoteTest, AStepWithServersIsNotCapturedAndSaysSo) {
 }
 
 TEST_F(RemoteTest, EveryKeyOf64BitsIsAKey) {
-  const int64_t huge = -1;
+  const int64_t huge = -2;
   run(*main_, {{"a", ids({huge}, {0, 1})}, {"b", ids({int64_t{1} << 62}, {0, 1})}});
-  EXPECT_TRUE(remote_->rows.contains(~uint64_t{0}));
+  EXPECT_TRUE(remote_->rows.contains(~uint64_t{1}));
   EXPECT_TRUE(remote_->rows.contains(uint64_t{1} << 62));
+}
+
+// Scripts write -1 where they mean none: it must not become a row that all such samples train.
+TEST_F(RemoteTest, TheIdMinus1IsNoKey) {
+  const auto result = runner_.run(*main_, {{"a", ids({3, -1}, {0, 2})}, {"b", ids({9}, {0, 1})}}, {loss_.name()}, scope_);
+  EXPECT_EQ(result.status().code(), Code::invalid_argument);
+  EXPECT_THAT(result.status().message(),
+              testing::HasSubstr("variable 'a', table 'table': id -1 at position 1 is the key of no row"));
+  EXPECT_TRUE(remote_->rows.empty());
 }
 
 TEST_F(RemoteTest, AProgramThatDoesNotTrainMakesNoRows) {
@@ -435,6 +444,17 @@ TEST_F(RemoteDatasetTest, AnErrorOfAPullAheadEndsThePass) {
   EXPECT_EQ(remote_->rounds_ended, 0) << "the pass is not finished";
   EXPECT_EQ(remote_->rounds_abandoned, 1) << "the other workers must not wait for this one";
   EXPECT_EQ(remote_->abandoned_why, report.status());
+}
+
+TEST_F(RemoteDatasetTest, TheIdMinus1EndsThePassAlsoWhereItIsPulledAhead) {
+  std::ofstream(path_, std::ios::app) << "1 -1 1 50\n";
+  for (const bool ahead : {false, true}) {
+    remote_->ahead = ahead;
+    const auto report = train_on(*main_, 1);
+    EXPECT_THAT(report.status().message(),
+                testing::HasSubstr("variable 'a', table 'table': id -1 at position 0 is the key of no row"));
+    EXPECT_FALSE(remote_->rows.contains(~uint64_t{0}));
+  }
 }
 
 TEST_F(RemoteDatasetTest, ALineThatCannotBeReadAbandonsThePass) {

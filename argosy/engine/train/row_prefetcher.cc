@@ -57,7 +57,11 @@ Status RowPrefetcher::pull(const data::Batch& batch, PulledTables& rows) const {
     for (size_t i = 0; i < pull.columns.size(); ++i) {
       const graph::VarDesc& variable = *program_.values()[static_cast<size_t>(pull.values[i])].desc;
       const Value ids = column_value(batch.columns[pull.columns[i]], batch.size, variable);
-      pulled.numbers.push_back(number_ids(ids.tensor, pull.paddings[i], pulled.index));
+      Result<at::Tensor> numbers = number_ids(ids.tensor, pull.paddings[i], pulled.index);
+      if (!numbers.ok())
+        return numbers.status().with_context("variable '{}', table '{}'", variable.name,
+                                             program_.values()[static_cast<size_t>(table)].name);
+      pulled.numbers.push_back(*std::move(numbers));
     }
     const bool create = pull.instruction->desc.attribute_or<bool>("create", true);
     tables.push_back(&pulled);

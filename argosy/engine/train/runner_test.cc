@@ -1,7 +1,7 @@
 #include "argosy/engine/train/runner.h"
 
 #include <ATen/ATen.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "argosy/base/error.h"
 #include "argosy/engine/program/device_test.h"
@@ -101,14 +101,24 @@ TEST_F(ExecutorTest, AnIdOutsideTheTableIsNamed) {
   const Variable ids = data("ids", {-1, 1}, DType::int64);
   LayerHelper helper("embedding", "");
   const Variable table = helper.create_parameter("table", {10, 4}, DType::float32);
-  const Variable rows = helper.create_tmp();
+  const Variable rows = helper.create_tmp(), padded = helper.create_tmp();
   helper.append_op(
       {.type = "lookup_table", .inputs = {{"W", {table.name()}}, {"Ids", {ids.name()}}}, .outputs = {{"Out", {rows.name()}}}});
+  helper.append_op({.type = "lookup_table",
+                    .inputs = {{"W", {table.name()}}, {"Ids", {ids.name()}}},
+                    .outputs = {{"Out", {padded.name()}}},
+                    .attributes = {{"padding_idx", int64_t{3}}}});
   start();
-  const auto result = runner_.run(*main_, {{"ids", {.tensor = at::full({1, 1}, 10, at::kLong)}}}, {rows.name()}, scope_);
-  EXPECT_NE(result.status().message().find("variable 'ids': id 10 at position 0 is outside the table 'table' with 10 rows"),
-            std::string::npos)
-      << result.status().message();
+  for (const Variable& wanted : {rows, padded}) {
+    for (const int64_t id :
+         {int64_t{10}, int64_t{-1}, int64_t{-2}}) {  // -1 is also how an operator says that it has no padding_idx
+      const Value fed{.tensor = at::tensor(std::vector<int64_t>{3, id}).unsqueeze(1)};
+      const auto result = runner_.run(*main_, {{"ids", fed}}, {wanted.name()}, scope_);
+      EXPECT_THAT(
+          result.status().message(),
+          testing::HasSubstr(fmt::format("variable 'ids': id {} at position 1 is outside the table 'table' with 10 rows", id)));
+    }
+  }
 }
 
 TEST_F(ExecutorTest, AFeedThatDoesNotFitIsNamed) {

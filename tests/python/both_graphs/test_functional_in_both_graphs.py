@@ -150,3 +150,17 @@ def test_other_arguments_of_a_functional_give_the_same_in_both_graphs(static, ca
         computed = parts(getattr(F, name)(*(paddle.to_tensor(one) if isinstance(one, np.ndarray) else one for one in given), **more))
     variables = iter(declared(arrays, batch=False))
     check(computed, ran(parts(getattr(F, name)(*(next(variables) if isinstance(one, np.ndarray) else one for one in given), **more)), arrays))
+
+
+@pytest.mark.parametrize("padding_idx", [None, 3, -1])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_an_id_below_0_is_outside_the_table(static, padding_idx, sparse):
+    """padding_idx=-1 is the table's last row, and no padding_idx is none: the id -1 is neither, and no quiet row of zeros."""
+    ids, table = np.array([[2, -1]], "int64"), np.ones([7, 5], "float32")
+    with paddle.fluid.dygraph.guard():
+        weight = paddle.to_tensor(table, stop_gradient=False)
+        with pytest.raises(IndexError, match="id -1 at position 1 is outside the table with 7 rows"):
+            F.embedding(paddle.to_tensor(ids), weight, padding_idx=padding_idx, sparse=sparse)
+    rows = F.embedding(*declared([ids, table], batch=False), padding_idx=padding_idx, sparse=sparse)
+    with pytest.raises(ValueError, match="variable 'in0': id -1 at position 1 is outside the table 'in1' with 7 rows"):
+        ran([rows], [ids, table])

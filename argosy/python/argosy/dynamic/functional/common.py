@@ -6,7 +6,7 @@ from torch.nn import functional
 from argosy.dynamic import dtypes
 from argosy.dynamic.calls import computes
 from argosy.dynamic.functional.formats import channels_behind
-from argosy.errors import InvalidArgumentError
+from argosy.errors import InvalidArgumentError, OutOfRangeError
 
 
 @computes
@@ -28,7 +28,12 @@ def bilinear(x1, x2, weight, bias=None, name=None):
 
 @computes
 def embedding(x, weight, padding_idx=None, sparse=False, name=None):
-    found = functional.embedding(x, weight, padding_idx, sparse=sparse)
+    try:
+        found = functional.embedding(x, weight, padding_idx, sparse=sparse)
+    except IndexError as error:
+        outside = ((x < 0) | (x >= weight.shape[0])).flatten()
+        at = int(outside.nonzero()[0])
+        raise OutOfRangeError(f"embedding: id {int(x.flatten()[at])} at position {at} is outside the table with {weight.shape[0]} rows") from error
     if padding_idx is None:
         return found
     return found.masked_fill((x == padding_idx % weight.shape[0]).unsqueeze(-1), 0)
