@@ -90,7 +90,7 @@ def calm(tmp_path_factory):
 
     job = Job(tmp_path_factory.mktemp("calm"))
     try:
-        ranks = Ranks(job, seconds=0)
+        ranks = Ranks(job, "--max_restart=1", seconds=0)
         ranks.end()
         assert len(ranks.digests()) == 1
         return ranks.digests(), ranks.steps()
@@ -175,7 +175,7 @@ def test_a_rank_that_stands_still_is_lost_after_its_time(job, calm, rank):
 
 def test_a_rank_may_take_its_time_after_the_training(job, calm):
     """It gives no signs of life then, and was killed for it."""
-    ranks = Ranks(job, "--peer_seconds=3", seconds=0, TROUBLE="slow end")
+    ranks = Ranks(job, "--max_restart=1", "--peer_seconds=3", seconds=0, TROUBLE="slow end")
     assert "no sign of life" not in ranks.end()
     check_equal(ranks, calm)
 

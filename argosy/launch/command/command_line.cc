@@ -5,6 +5,7 @@
 
 #include "argosy/base/env.h"
 #include "argosy/base/env_variable.h"
+#include "argosy/base/kept_state.h"
 #include "argosy/base/log.h"
 #include "argosy/base/rank_info.h"
 #include "argosy/base/text.h"
@@ -12,6 +13,7 @@
 #include "argosy/launch/collective/devices.h"
 #include "argosy/launch/command/add_flags.h"
 #include "argosy/launch/command/flags.h"
+#include "argosy/launch/command/host_slots.h"
 #include "argosy/launch/command/job_file.h"
 #include "argosy/launch/command/variables.h"
 #include "argosy/launch/kubernetes/manifests.h"
@@ -21,15 +23,18 @@ namespace {
 
 using Mode = CommandLine::Mode;
 
+// Whether somebody else has started a job with servers, of which this is one process.
+bool is_pod_of_servers() { return variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS"); }
+
 bool is_one_of_several() {
-  if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return false;  // of a job with servers
+  if (is_pod_of_servers()) return false;
   if (has_cloud_nodes()) return true;
   const auto place = rank_info_from_environment();
   return place.ok() && place->world_size > 1;
 }
 
 Mode default_mode() {
-  if (variable("PADDLE_PSERVERS_IP_PORT_LIST") || variable("PADDLE_PSERVER_IPS")) return Mode::ps;  // a pod of such a job
+  if (is_pod_of_servers()) return Mode::ps;
   if (is_one_of_several()) return Mode::collective;
   const std::optional<EnvVariable> device = variable("ARGOSY_DEVICE");
   const bool gpu = !(device && device->value == "cpu") && !visible_gpus().empty();
@@ -95,10 +100,39 @@ Status check_rank_loss(const CommandLine& line) {
         "--spare_ranks 1 is for --on_rank_loss survive, where a spare takes the place of one process; a group that starts again "
         "as "
         "a whole has no use for it. Add --on_rank_loss survive, or leave it out");
-  if (!survive || (line.mode != Mode::ps && line.to_kubernetes.empty())) return {};
+  if (!survive) return {};
+  if (line.mode == Mode::collective && line.to_kubernetes.empty() && line.collective.max_restarts == 0)
+    return Status::invalid_argument(
+        "--on_rank_loss survive starts a lost process again as often as --max_restart says, which is 0: add --max_restart N, or "
+        "leave it out");
+  if (line.mode != Mode::ps && line.to_kubernetes.empty()) return {};
   return Status::invalid_argument(
       "--on_rank_loss survive is for collective jobs, and this is a job with parameter servers, whose workers are started again "
       "by --max_restart alone; leave it out (--on_worker_loss says what servers do meanwhile)");
+}
+
+// What servers would find out when they have started; in a pod the one process says it itself.
+Status check_servers(const CommandLine& line) {
+  const bool here = line.to_kubernetes.empty();
+  if (here && (line.mode != Mode::ps || is_pod_of_servers())) return {};
+  const auto setting = [&line](const char* name) { return line.program.setting(name); };
+  if (!here && setting("ARGOSY_REPLICAS") == "1") {
+    return Status::unimplemented(
+        "--to_kubernetes: manifests have no followers of servers (replicas=1); leave replicas out, and let the volume of "
+        "directory keep the servers' state");
+  }
+  RETURN_IF_ERROR(
+      check_kept_state({.directory = setting("ARGOSY_DIRECTORY"),
+                        .durability = setting("ARGOSY_DURABILITY"),
+                        .mem_limit_bytes = static_cast<uint64_t>(parse_bytes(setting("ARGOSY_MEM_LIMIT")).value_or(0)),
+                        .replicas = setting("ARGOSY_REPLICAS") == "1",
+                        .followers = setting("ARGOSY_FOLLOWERS")}));
+  return here ? check_state_folder(setting("ARGOSY_DIRECTORY")) : Status();
+}
+
+Status check_settings(const CommandLine& line) {
+  RETURN_IF_ERROR(check_rank_loss(line));
+  return check_servers(line);
 }
 
 // In a container the program is found by its name.
@@ -122,14 +156,9 @@ Result<std::string> manifests_of(const CommandLine& line) {
                     .environment = line.program.environment,
                     .section = line.kubernetes};
   job.environment.erase("ARGOSY_TOKEN");
-  if (!line.job.servers.empty() || !line.job.workers.empty())
-    return Status::invalid_argument("--to_kubernetes: --servers and --workers list machines; give --server_num and --worker_num");
-  const auto replicas = job.environment.find("ARGOSY_REPLICAS");
-  if (replicas != job.environment.end() && replicas->second != "0")
-    return Status::unimplemented(
-        "--to_kubernetes: manifests have no followers of servers (replicas={}); leave replicas out, and let the volume of "
-        "directory keep the servers' state",
-        replicas->second);
+  if (!line.job.servers.empty() || !line.job.workers.empty() || !line.job.hosts.empty())
+    return Status::invalid_argument(
+        "--to_kubernetes: --servers, --workers, --ips and --hostfile list machines; give --server_num and --worker_num");
   return kubernetes_manifests(line.to_kubernetes, job);
 }
 
@@ -155,7 +184,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   line.collective.watch = line.watch;
   if (line.supervisor.max_restarts > 0)
     line.program.environment["ARGOSY_RESTARTS"] = std::to_string(line.supervisor.max_restarts);
-  RETURN_IF_ERROR(check_rank_loss(line));
+  RETURN_IF_ERROR(check_settings(line));
   if (line.dump_config) {
     ASSIGN_OR_RETURN(line.text, job_file_text(line));
   }
@@ -163,8 +192,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     ASSIGN_OR_RETURN(line.text, manifests_of(line));
   }
   if (!line.text.empty()) return line;
+  RETURN_IF_ERROR(take_slots(line));
   if (line.mode == Mode::unsaid) line.mode = line.collective.nodes.standalone ? Mode::collective : default_mode();
-  RETURN_IF_ERROR(check_rank_loss(line));
+  RETURN_IF_ERROR(check_settings(line));
   return line;
 }
 

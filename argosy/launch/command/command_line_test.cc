@@ -81,13 +81,45 @@ TEST(CommandLine, WhatIsForGroupsThatSurviveIsRefusedElsewhere) {
   EXPECT_THAT(error_of({"--nproc_per_node=2", "--spare_ranks=1", "x"}),
               HasSubstr("--spare_ranks 1 is for --on_rank_loss survive"));
   EXPECT_THAT(error_of({"--nproc_per_node=2", "--spare_ranks=1", "--on_rank_loss=restart", "x"}), HasSubstr("or leave it out"));
-  EXPECT_EQ(error_of({"--nproc_per_node=2", "--spare_ranks=1", "--on_rank_loss=survive", "x"}), "");
+  const std::vector<std::string> survivors = {"--nproc_per_node=2", "--spare_ranks=1", "--on_rank_loss=survive", "x"};
+  EXPECT_THAT(error_of(survivors), HasSubstr("as often as --max_restart says, which is 0: add --max_restart N"));
+  std::vector<std::string> restarted = survivors;
+  restarted.insert(restarted.begin(), "--max_restart=1");
+  EXPECT_EQ(error_of(restarted), "");
   for (const char* kind : {"--server_num=1", "--to_kubernetes=jobset", "--run_mode=ps"})
     EXPECT_THAT(error_of({kind, "--on_rank_loss=survive", "x"}), HasSubstr("and this is a job with parameter servers")) << kind;
   ::setenv("ARGOSY_ON_RANK_LOSS", "survive", 1);
-  EXPECT_EQ(error_of({"--nproc_per_node=2", "--spare_ranks=1", "x"}), "");
+  EXPECT_EQ(error_of({"--nproc_per_node=2", "--max_restart=1", "--spare_ranks=1", "x"}), "");
   EXPECT_THAT(error_of({"--server_num=1", "x"}), HasSubstr("--on_rank_loss survive is for collective jobs"));
   ::unsetenv("ARGOSY_ON_RANK_LOSS");
+}
+
+// Servers said these when they had started, with another status.
+TEST(CommandLine, WhatServersKeepIsLookedAtBeforeTheyStart) {
+  const auto refused = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "--server_num=1");
+    words.emplace_back("x");
+    return error_of(words);
+  };
+  EXPECT_THAT(refused({"--durability=wal"}), HasSubstr("durability is wal; that needs a directory"));
+  EXPECT_THAT(refused({"--mem_limit=1M"}), HasSubstr("mem_limit is 1048576 bytes; that needs a directory"));
+  EXPECT_THAT(refused({"--replicas=1"}), HasSubstr("replicas is 1 with durability=none and no directory"));
+  EXPECT_THAT(refused({"--replicas=1", "--directory=kept", "--durability=snapshot"}), HasSubstr("with durability=snapshot;"));
+  EXPECT_THAT(refused({"--followers=a:1", "--directory=kept"}), HasSubstr("followers is 'a:1', and replicas is 0"));
+  EXPECT_THAT(refused({"--directory=/proc/self/stat/kept"}), HasSubstr("'/proc/self/stat' is a file; expected a folder"));
+  EXPECT_THAT(refused({"--wire_format_tables=likes=int8,likes=bfloat16"}), HasSubstr("found 'likes' twice"));
+  EXPECT_THAT(refused({"--to_kubernetes=jobset", "--durability=wal"}), HasSubstr("that needs a directory"));
+  EXPECT_EQ(refused({"--directory=kept", "--durability=wal", "--mem_limit=1M", "--replicas=1"}), "");
+  ::setenv("ARGOSY_DURABILITY", "wal", 1);
+  EXPECT_THAT(error_of({"--run_mode=ps", "x"}), HasSubstr("that needs a directory")) << "its variable is the same setting";
+  EXPECT_EQ(error_of({"--nproc_per_node=1", "x"}), "") << "a collective job has no servers";
+  ::setenv("PADDLE_PSERVERS_IP_PORT_LIST", "a:1", 1);
+  EXPECT_EQ(error_of({"x"}), "") << "the one process of a pod says it itself";
+  ::unsetenv("PADDLE_PSERVERS_IP_PORT_LIST");
+  ::unsetenv("ARGOSY_DURABILITY");
+  ::setenv("ARGOSY_REPLICAS", "1", 1);
+  EXPECT_THAT(error_of({"--server_num=1", "--to_kubernetes=jobset", "x"}), HasSubstr("no followers of servers (replicas=1)"));
+  ::unsetenv("ARGOSY_REPLICAS");
 }
 
 // One table makes the strategy's fields, the variables and these flags.
@@ -103,6 +135,17 @@ TEST(CommandLine, EverySettingIsAFlagThatBecomesItsVariable) {
       arguments.insert(arguments.begin(), "--on_rank_loss=survive");
       expected["ARGOSY_ON_RANK_LOSS"] = "survive";
     }
+    if (arguments[0].starts_with("--on_rank_loss") || setting.name == "on_rank_loss") {
+      arguments.insert(arguments.begin(), "--max_restart=1");
+      expected["ARGOSY_RESTARTS"] = "1";
+    }
+    const auto needs = [&](const std::string& option, const std::string& variable, const std::string& text) {
+      arguments.insert(arguments.begin() + 1, {option, text});
+      expected[variable] = text;
+    };
+    if (setting.name == "durability" || setting.name == "mem_limit" || setting.name == "replicas" || setting.name == "followers")
+      needs("--directory", "ARGOSY_DIRECTORY", "kept");
+    if (setting.name == "followers") needs("--replicas", "ARGOSY_REPLICAS", "1");
     const auto line = parse_command_line(arguments);
     ASSERT_TRUE(line.ok()) << setting.name << ": " << line.status().message();
     EXPECT_EQ(line->program.environment, expected);

@@ -10,6 +10,7 @@
 #include "argosy/base/settings.h"
 #include "argosy/base/text.h"
 #include "argosy/base/uri.h"
+#include "argosy/launch/command/host_slots.h"
 #include "argosy/launch/command/refused_flags.h"
 
 namespace argosy::launch {
@@ -116,6 +117,7 @@ Status set_join_seconds(CommandLine& line, const std::string& text) {
 }
 
 Status set_machines(CommandLine& line, const std::string& text) {
+  if (line.hosts) return Status::invalid_argument("found '{}', and --hostfile lists the machines already; leave one out", text);
   ASSIGN_OR_RETURN(line.collective.nodes.ips, list_in(text, "addresses such as 10.0.0.1,10.0.0.2"));
   line.job.hosts = line.collective.nodes.ips;
   return {};
@@ -176,6 +178,11 @@ std::vector<Flag> collective_flags() {
        "all machines of the job, comma-separated; run the same command on each. With servers, --server_num and --worker_num are "
        "of each",
        set_machines},
+      {{"--hostfile", "--machinefile"},
+       Part::both,
+       "FILE",
+       "the same as a file of mpirun's form, a line per machine: node1 slots=4 (slots: how many processes)",
+       set_host_file},
       {{"--nnodes"},
        Part::collective,
        "N|MIN:MAX",

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "argosy/base/text.h"
 #include "argosy/launch/process/log_file.h"
 
 extern char** environ;
@@ -24,7 +25,19 @@ std::vector<std::string> environment_of(const ProcessSpec& spec, const NoticeRec
   return entries;
 }
 
+std::string variable_of(const ProcessSpec& spec, const char* name) {
+  const auto found = spec.environment.find(name);
+  return found == spec.environment.end() ? "" : found->second;
+}
+
 }  // namespace
+
+std::string listening_endpoint(const ProcessSpec& spec) {
+  if (variable_of(spec, "ARGOSY_SEAT") != "follower") return variable_of(spec, "PADDLE_CURRENT_ENDPOINT");
+  const auto index = parse_integer(variable_of(spec, "PADDLE_PSERVER_ID")).value_or(-1);
+  const std::vector<std::string> followers = split(variable_of(spec, "ARGOSY_FOLLOWERS"), ',');
+  return index >= 0 && static_cast<size_t>(index) < followers.size() ? followers[static_cast<size_t>(index)] : "";
+}
 
 Result<JobProcess> JobProcess::start(const ProcessSpec& spec) {
   auto log = open_log(spec.log, O_WRONLY | O_APPEND);

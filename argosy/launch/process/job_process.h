@@ -22,6 +22,10 @@ struct ProcessSpec {
   std::string log;                                 // stdout and stderr go there; opened for appending
 };
 
+// Where the process listens, or is known, as its environment says: of a follower (replicas=1) its own endpoint, not its server's;
+// empty where it does not say.
+std::string listening_endpoint(const ProcessSpec& spec);
+
 // A process of a job on this machine: a child in a session of its own, which is killed when the thread that started it ends in
 // any way, and whose notices reach the launcher. The destructor kills what still runs of the session: also what the child has
 // started and moved to a group of its own, such as the pipe command of a dataset. Confined to one thread.

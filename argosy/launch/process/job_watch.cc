@@ -44,7 +44,7 @@ std::vector<JobBoard::Process> rows_of(const std::vector<const ProcessSpec*>& sp
     const std::string target = metrics_target(*spec, host.empty() ? "127.0.0.1" : host);
     rows.push_back({.name = spec->name,
                     .log = spec->log,
-                    .address = variable_of(*spec, "PADDLE_CURRENT_ENDPOINT"),
+                    .address = listening_endpoint(*spec),
                     .metrics = target.empty() ? "" : "http://" + target + "/metrics",
                     .worker = !spec->name.starts_with("server") && !spec->name.starts_with("follower")});
   }

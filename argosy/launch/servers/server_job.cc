@@ -72,18 +72,6 @@ int first_port(const ServerJobOptions& options, bool replicas, std::vector<PortC
   return kStandard;
 }
 
-// What servers would find out when they have started.
-Status check_replicas(const TrainingProgram& program) {
-  const std::string durability = program.setting("ARGOSY_DURABILITY");
-  const bool has_log = durability.empty() || durability == "auto" || durability.starts_with("wal");
-  if (!program.setting("ARGOSY_DIRECTORY").empty() && has_log) return {};
-  return Status::invalid_argument(
-      "--replicas 1{}: each of a server's two processes keeps a log of its own; give a --directory, and leave --durability out "
-      "or "
-      "make it wal or wal_sync",
-      has_log ? " without a --directory" : " with --durability " + durability);
-}
-
 // Of each server: on the next machine, or as they are listed. `next_port` is behind those of the servers and workers.
 Result<std::vector<std::string>> followers_of(const ServerJobOptions& options, const std::string& given,
                                               const std::vector<std::string>& servers, int next_port) {
@@ -120,7 +108,6 @@ Result<Endpoints> all_endpoints(const ServerJobOptions& options, const TrainingP
   }
   Endpoints all;
   const bool replicas = program.setting("ARGOSY_REPLICAS") == "1";
-  if (replicas) RETURN_IF_ERROR(check_replicas(program));
   const int first = first_port(options, replicas, claims);
   ASSIGN_OR_RETURN(all.servers, endpoints_of("server", options.servers, options.server_num, first, options.hosts));
   const auto machines = static_cast<int>(std::max<size_t>(options.hosts.size(), 1));
@@ -198,21 +185,10 @@ Result<ServerJob> make_job(const ServerJobOptions& options, const TrainingProgra
   return job;
 }
 
-namespace {
-
-Result<Address> listening_address(const ProcessSpec& server) {
-  const auto& environment = server.environment;
-  if (!environment.contains("ARGOSY_SEAT")) return Address::parse(environment.at("PADDLE_CURRENT_ENDPOINT"));
-  const auto index = static_cast<size_t>(parse_integer(environment.at("PADDLE_PSERVER_ID")).value_or(0));
-  return Address::parse(split(environment.at("ARGOSY_FOLLOWERS"), ',')[index]);
-}
-
-}  // namespace
-
 Status claim_ports(ServerJob& job) {
   const bool claimed = !job.ports.empty();
   for (const ProcessSpec& server : job.servers) {
-    ASSIGN_OR_RETURN(const Address address, listening_address(server));
+    ASSIGN_OR_RETURN(const Address address, Address::parse(listening_endpoint(server)));
     if (!claimed) {
       auto claim = PortClaim::take(address);
       if (!claim.ok()) return claim.status().with_context("choose other ports with --start_port or --servers");

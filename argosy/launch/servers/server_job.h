@@ -39,7 +39,7 @@ struct ServerJob {
 // PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINER_ID or PADDLE_PSERVER_ID, POD_IP and PADDLE_PORT, PADDLE_CURRENT_ENDPOINT; variables
 // that could say something else are not handed down. With ARGOSY_REPLICAS=1 each server has a follower, a process with the same
 // variables but for ARGOSY_SEAT and its log: the next machine of `hosts` has it, or as ARGOSY_FOLLOWERS lists them, which
-// `servers` needs; it is refused without a directory. Without lists, servers are 127.0.0.1:start_port and up, and workers are
+// `servers` needs. Without lists, servers are 127.0.0.1:start_port and up, and workers are
 // named by the ports after those; where start_port is not given either, these ports are claimed for the job.
 Result<ServerJob> make_job(const ServerJobOptions& options, const TrainingProgram& program);
 

@@ -64,6 +64,10 @@ TEST(ServerJob, EveryServerHasAFollower) {
   EXPECT_THAT(follower.environment, Contains(Pair("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6201")));
   EXPECT_THAT(job->workers[0].environment, Contains(Pair("ARGOSY_FOLLOWERS", "127.0.0.1:6203,127.0.0.1:6204")));
   EXPECT_EQ(follower.log, "logs/followerlog.1");
+  // What people are shown: each process at its own address.
+  EXPECT_EQ(listening_endpoint(server), "127.0.0.1:6201");
+  EXPECT_EQ(listening_endpoint(follower), "127.0.0.1:6204");
+  EXPECT_EQ(listening_endpoint(ProcessSpec{.name = "worker 0"}), "");
 }
 
 TEST(ServerJob, AFollowerIsOnTheNextMachine) {
@@ -90,23 +94,6 @@ TEST(ServerJob, ListsOfServersNeedOnesOfFollowers) {
   EXPECT_EQ(error_of(wanted, program), "--followers: '127.0.0.1' is not host:port");
   program.environment["ARGOSY_FOLLOWERS"] = "127.0.0.1:6300,127.0.0.1:6301";
   EXPECT_EQ(error_of(wanted, program), "");
-}
-
-// Before anything has started: the processes would say the same, each, with another status.
-TEST(ServerJob, FollowersNeedADirectoryAndALog) {
-  TrainingProgram program = kProgram;
-  program.environment = {{"ARGOSY_REPLICAS", "1"}};
-  EXPECT_THAT(error_of({}, program), HasSubstr("--replicas 1 without a --directory: each of"));
-  program.environment["ARGOSY_DIRECTORY"] = "kept";
-  EXPECT_EQ(error_of({}, program), "");
-  for (const char* durability : {"none", "snapshot"}) {
-    program.environment["ARGOSY_DURABILITY"] = durability;
-    EXPECT_THAT(error_of({}, program), HasSubstr(std::string("--replicas 1 with --durability ") + durability));
-  }
-  for (const char* durability : {"auto", "wal", "wal_sync"}) {
-    program.environment["ARGOSY_DURABILITY"] = durability;
-    EXPECT_EQ(error_of({}, program), "");
-  }
 }
 
 TEST(ServerJob, EveryProcessKnowsItsRole) {

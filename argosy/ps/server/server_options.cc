@@ -1,6 +1,7 @@
 #include "argosy/ps/server/server_options.h"
 
 #include "argosy/base/counted.h"
+#include "argosy/base/kept_state.h"
 
 namespace argosy::ps {
 
@@ -30,27 +31,17 @@ Status ServerOptions::check() const {
     return Status::invalid_argument("server is {}; expected 0 to {}, because the job has {}", server, servers - 1,
                                     counted(servers, "server"));
   }
-  if (settled_durability() != Durability::none && directory.empty()) {
-    return Status::invalid_argument("durability is {}; that needs a directory to keep the tables in",
-                                    durability_name(settled_durability()));
-  }
-  if (replica &&
-      (directory.empty() || settled_durability() == Durability::none || settled_durability() == Durability::snapshot)) {
-    return Status::invalid_argument(
-        "replicas is 1 with durability={}{}; each of a server's two processes keeps a log of its own: give a directory "
-        "(--directory) "
-        "and durability=wal or wal_sync",
-        durability_name(settled_durability()), directory.empty() ? " and no directory" : "");
-  }
+  RETURN_IF_ERROR(check_kept_state({.directory = directory,
+                                    .durability = std::string(durability_name(settled_durability())),
+                                    .mem_limit_bytes = mem_limit_bytes,
+                                    .replicas = replica}));
+  RETURN_IF_ERROR(check_state_folder(directory));
   if (replica && address.empty())
     return Status::invalid_argument("replicas is 1, and the server listens nowhere: its follower has to reach it");
   if (!replica && !follow.empty() && durability && *durability != Durability::none) {
     return Status::invalid_argument(
         "durability is {}, and a follower keeps nothing: what it has is in the log of the server that it follows",
         durability_name(*durability));
-  }
-  if (mem_limit_bytes > 0 && directory.empty()) {
-    return Status::invalid_argument("mem_limit is {} bytes; that needs a directory for the rows beyond it", mem_limit_bytes);
   }
   if (!(log_sync_seconds > 0)) {
     return Status::invalid_argument("log_sync_seconds is {}; expected more than 0", log_sync_seconds);

@@ -4,6 +4,7 @@
 
 #include "argosy/base/counted.h"
 #include "argosy/base/env.h"
+#include "argosy/base/kept_state.h"
 #include "argosy/base/run_id.h"
 #include "argosy/base/run_record.h"
 #include "argosy/base/text.h"
@@ -35,10 +36,9 @@ bool is_follower_seat() { return env_text("ARGOSY_SEAT").value_or("server") == "
 
 Result<std::vector<std::string>> follower_endpoints(const Settings& settings, size_t servers) {
   const std::string& list = settings.text("followers");
-  if (settings.text("replicas") != "1") {
-    if (list.empty()) return std::vector<std::string>();
-    return Status::invalid_argument("followers is '{}', and replicas is 0; set replicas=1 to have them", list);
-  }
+  const bool replicas = settings.text("replicas") == "1";
+  RETURN_IF_ERROR(check_followers_wanted(replicas, list));
+  if (!replicas) return std::vector<std::string>();
   const std::vector<std::string> endpoints = list.empty() ? std::vector<std::string>() : split(list, ',');
   if (endpoints.size() == servers) return endpoints;
   return Status::invalid_argument(
