@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 
 #include "argosy/apps/arbiter_command.h"
 #include "argosy/apps/convert_command.h"
@@ -13,6 +14,7 @@
 #include "argosy/apps/rows_command.h"
 #include "argosy/apps/word2vec_command.h"
 #include "argosy/base/text.h"
+#include "argosy/cli/checks.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/data/criteo.h"
 #include "argosy/ps/server/repair.h"
@@ -70,7 +72,9 @@ void add_criteo(CLI::App& app, int& result) {
   auto* command =
       app.add_subcommand("criteo", "Criteo's tab-separated text on stdin becomes MultiSlot text on stdout: a pipe command.");
   auto options = std::make_shared<argosy::data::CriteoOptions>();
-  command->add_option("hash_dim", options->hash_dim, "ids are taken modulo this number")->required()->check(CLI::PositiveNumber);
+  command->add_option("hash_dim", options->hash_dim, "ids are taken modulo this number")
+      ->required()
+      ->check(argosy::cli::whole_number(1, std::numeric_limits<int64_t>::max()));
   const std::map<std::string, argosy::data::CriteoScheme> schemes = {{"span", argosy::data::CriteoScheme::span},
                                                                      {"log1p", argosy::data::CriteoScheme::log1p}};
   command->add_option("--scheme", options->scheme, "how numbers are scaled and ids made: span (default) or log1p")
@@ -79,7 +83,7 @@ void add_criteo(CLI::App& app, int& result) {
   command
       ->add_option("--max_bad_lines", *max_bad_lines,
                    "so many malformed lines are left out, each with a warning; one more is an error (0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(argosy::cli::whole_number(0, std::numeric_limits<int64_t>::max()));
   command->callback([options, max_bad_lines, &result] {
     result = report(argosy::data::criteo_to_multislot(STDIN_FILENO, STDOUT_FILENO, *options, *max_bad_lines));
   });
@@ -94,9 +98,11 @@ void add_reshard(CLI::App& app, int& result) {
   auto servers = std::make_shared<int>(0);
   command->add_option("directory", *directory, "the job's --directory; no server runs on it")->required();
   auto workers = std::make_shared<int>(0);
-  command->add_option("--servers", *servers, "how many servers the next run has")->required()->check(CLI::PositiveNumber);
+  command->add_option("--servers", *servers, "how many servers the next run has")
+      ->required()
+      ->check(argosy::cli::whole_number(1));
   command->add_option("--workers", *workers, "how many workers it has, where the run there has finished; as many as that one")
-      ->check(CLI::PositiveNumber);
+      ->check(argosy::cli::whole_number(1));
   command->callback([directory, servers, workers, &result] {
     result = report(argosy::ps::reshard(*directory, *servers, *workers > 0 ? std::optional(*workers) : std::nullopt));
   });

@@ -3,16 +3,20 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "argosy/base/text.h"
+#include "argosy/cli/checks.h"
 #include "argosy/data/convert.h"
 
 namespace argosy::apps {
 namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 struct ConvertArguments {
   std::string from, input, output, slots;
@@ -70,26 +74,26 @@ int run(ConvertArguments& arguments) {
 void add_options(CLI::App& command, ConvertArguments& arguments) {
   command.add_option("--from", arguments.from, "what the input is: multislot, criteo (text), or table (Parquet, Arrow)")
       ->required()
-      ->check(CLI::IsMember({"multislot", "criteo", "table"}));
+      ->check(cli::one_of({"multislot", "criteo", "table"}));
   command.add_option("input", arguments.input, "a file; of text also packed (.gz, .zst)")->required();
   command.add_option("output", arguments.output, "the new file: Parquet from text, MultiSlot text from a table")->required();
   command.add_option("--slots", arguments.slots,
                      "NAME:TYPE or NAME:TYPE:WIDTH, separated by commas; of a table those to take (default: all)");
   command.add_option("--default", arguments.defaults, "SLOT=NUMBER for what a table lacks; may be repeated");
   command.add_option("--hash_dim", arguments.hash_dim, "criteo: ids are taken modulo this number (1000001)")
-      ->check(CLI::PositiveNumber);
+      ->check(cli::whole_number(1, kMost));
   const std::map<std::string, data::CriteoScheme> schemes = {{"span", data::CriteoScheme::span},
                                                              {"log1p", data::CriteoScheme::log1p}};
   command.add_option("--scheme", arguments.scheme, "criteo: how numbers are scaled and ids made: span (default) or log1p")
       ->transform(CLI::CheckedTransformer(schemes, CLI::ignore_case));
   command.add_option("--rows_per_group", arguments.options.write.rows_per_group, "of a Parquet file's row groups (100000)")
-      ->check(CLI::PositiveNumber);
+      ->check(cli::whole_number(1, kMost));
   command.add_option("--compression", arguments.options.write.compression, "of a Parquet file: zstd (default), snappy or none")
-      ->check(CLI::IsMember({"zstd", "snappy", "none"}));
+      ->check(cli::one_of({"zstd", "snappy", "none"}));
   command
       .add_option("--max_bad_lines", arguments.options.max_bad_lines,
                   "so many malformed lines are left out; one more is an error (0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(cli::whole_number(0, kMost));
 }
 
 }  // namespace

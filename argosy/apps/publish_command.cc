@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "argosy/base/address.h"
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
+#include "argosy/cli/checks.h"
 #include "argosy/observe/process_observer.h"
+#include "argosy/ps/client/connect_server.h"
 #include "argosy/ps/client/row_reader.h"
 #include "argosy/publish/publisher.h"
 #include "argosy/rpc/security_settings.h"
@@ -27,6 +30,8 @@ struct PublishArguments {
   double every = 1, wait = 10;
   bool once = false;
 };
+
+Status check_redis(const std::string& address) { return Address::parse_with_port(address).status(); }
 
 // The signals that end it, blocked in every thread, so that the loop alone takes them.
 sigset_t block_end_signals() {
@@ -97,14 +102,15 @@ void add_publish(CLI::App& app, int& result) {
           "host:port,host:port of all servers of the job, or of a follower of each; host:port+host:port of both processes "
           "of a server where replicas=1")
       ->required()
-      ->delimiter(',');
-  add("--redis", arguments->publisher.redis, "host:port of a Redis server")->required();
+      ->delimiter(',')
+      ->check(cli::checked_by(ps::check_server_endpoint));
+  add("--redis", arguments->publisher.redis, "host:port of a Redis server")->required()->check(cli::checked_by(check_redis));
   add("--name", arguments->publisher.name, "to publish under; without it the job's");
   add("--token", arguments->token, "the job's token (or ARGOSY_TOKEN)");
-  add("--every", arguments->every, "seconds from one look for changes to the next")->check(CLI::PositiveNumber);
+  add("--every", arguments->every, "seconds from one look for changes to the next")->check(cli::number_above_zero());
   add("--grace", arguments->publisher.grace_seconds, "seconds that tables which were replaced stay readable")
-      ->check(CLI::PositiveNumber);
-  add("--wait", arguments->wait, "seconds to wait for a server that is away")->check(CLI::PositiveNumber);
+      ->check(cli::number_above_zero());
+  add("--wait", arguments->wait, "seconds to wait for a server that is away")->check(cli::number_above_zero());
   command->add_flag("--once", arguments->once, "publish once, and end");
   command->callback([arguments, &result] {
     const Status status = run(*arguments);

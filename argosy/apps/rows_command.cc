@@ -11,6 +11,8 @@
 
 #include "argosy/base/counted.h"
 #include "argosy/base/settings.h"
+#include "argosy/cli/checks.h"
+#include "argosy/ps/client/connect_server.h"
 #include "argosy/ps/client/row_reader.h"
 #include "argosy/rpc/security_settings.h"
 
@@ -26,11 +28,14 @@ struct RowsArguments {
 };
 
 void add_connection(CLI::App& command, RowsArguments& arguments, const char* endpoints) {
-  command.add_option("endpoints", arguments.endpoints, endpoints)->required()->delimiter(',');
+  command.add_option("endpoints", arguments.endpoints, endpoints)
+      ->required()
+      ->delimiter(',')
+      ->check(cli::checked_by(ps::check_server_endpoint));
   command.add_option("--token", arguments.token, "the job's token (or ARGOSY_TOKEN)");
   command.add_option("--wait", arguments.wait, "seconds to wait for one that is away")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(cli::number_above_zero());
 }
 
 void print_row(uint64_t key, std::span<const float> row, bool missing = false) {

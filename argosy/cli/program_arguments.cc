@@ -76,6 +76,33 @@ Result<Words> words_of(const CLI::App& top, const std::vector<std::string>& argu
   return words;
 }
 
+// The option or argument of that name, of the app or of the command that was given.
+const CLI::Option* option_named(const CLI::App& app, const std::string& name) {
+  if (const CLI::Option* own = app.get_option_no_throw(name)) return own;
+  for (const CLI::App* sub : app.get_subcommands()) {
+    if (const CLI::Option* found = option_named(*sub, name)) return found;
+  }
+  return nullptr;
+}
+
+std::string expected_of(const CLI::Option* option) {
+  const std::string type = option == nullptr ? "" : option->get_type_name();
+  if (type.starts_with("UINT")) return "a whole number from 0";
+  if (type.starts_with("INT")) return "a whole number";
+  return type.starts_with("FLOAT") ? "a number" : "another value";
+}
+
+std::string titled(const std::string& text) { return text.starts_with("--") ? "option " + text : text; }
+
+// "Could not convert: --seed = x", as this project says it.
+std::string not_converted(const CLI::App& app, const std::string& text) {
+  constexpr std::string_view kBegin = "Could not convert: ", kIs = " = ";
+  const size_t is = text.find(kIs);
+  if (!text.starts_with(kBegin) || is == std::string::npos) return titled(text);
+  const std::string name = text.substr(kBegin.size(), is - kBegin.size()), value = text.substr(is + kIs.size());
+  return fmt::format("{}: found '{}', expected {}", titled(name), value, expected_of(option_named(app, name)));
+}
+
 }  // namespace
 
 void add_common_options(CLI::App& app) {
@@ -92,6 +119,10 @@ Result<Parsed> parse(CLI::App& app, const std::vector<std::string>& arguments) {
     return Parsed{.text = std::string(ARGOSY_VERSION) + "\n"};
   } catch (const CLI::CallForHelp&) {
     return Parsed{.text = app.help()};
+  } catch (const CLI::ConversionError& error) {
+    return Status::invalid_argument("{}", not_converted(app, error.what()));
+  } catch (const CLI::ValidationError& error) {
+    return Status::invalid_argument("{}", titled(error.what()));
   } catch (const CLI::ParseError& error) {
     return Status::invalid_argument("{}", error.what());
   }

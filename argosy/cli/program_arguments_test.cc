@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "argosy/cli/checks.h"
+
 namespace argosy::cli {
 namespace {
 
@@ -21,7 +23,15 @@ class ArgumentsTest : public testing::Test {
     app_.add_flag("--no_python", plain_, "run the command itself");
     auto* repair = app_.add_subcommand("repair", "Repairs a directory.");
     repair->add_option("directory", directory_, "the directory")->required();
-    repair->add_option("--most", most_, "how many")->check(CLI::PositiveNumber);
+    repair->add_option("--most", most_, "how many")->check(whole_number(1));
+    repair->add_option("--port", port_, "where")->check(whole_number(0, 65535));
+    repair->add_option("--wait", wait_, "seconds")->check(number_above_zero());
+    repair->add_option("--tolerance", wait_, "how much")->check(number_from_zero());
+    repair->add_option("--kind", folder_, "which")->check(one_of({"new", "old"}));
+    repair->add_option("--seed", seed_, "of random numbers");
+    repair->add_option("--name", folder_, "a word")->check(checked_by([](const std::string& text) {
+      return text == "taken" ? Status::invalid_argument("'{}' is another's", text) : Status();
+    }));
   }
   std::string error_of(const std::vector<std::string>& arguments) {
     const auto parsed = parse(app_, arguments);
@@ -31,7 +41,9 @@ class ArgumentsTest : public testing::Test {
   CLI::App app_{"Does something.", "program"};
   std::string folder_ = "log", directory_;
   bool plain_ = false;
-  int most_ = 1;
+  int most_ = 1, port_ = 0;
+  double wait_ = 1;
+  uint64_t seed_ = 0;
 };
 
 TEST_F(ArgumentsTest, DashesAndUnderscoresAreAlikeAndAValueMayBeEmpty) {
@@ -47,8 +59,25 @@ TEST_F(ArgumentsTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of({"--log_dir"}), "option --log_dir needs a value: FOLDER");
   EXPECT_EQ(error_of({"--no_python=1"}), "option --no_python takes no value");
   EXPECT_EQ(error_of({"repair", "--log_dir", "x"}), "there is no option --log_dir; see --help");
-  EXPECT_THAT(error_of({"repair", "x", "--most=0"}), HasSubstr("--most"));
   EXPECT_THAT(error_of({"repair"}), HasSubstr("directory is required"));
+}
+
+// What was found and what is expected, whoever looks at the value: CLI11's own words are those of no other program here.
+TEST_F(ArgumentsTest, AValueThatCannotBeIsShownWithWhatIsExpected) {
+  const auto of = [this](const std::string& option) { return error_of({"repair", "x", option}); };
+  EXPECT_EQ(of("--most=0"), "option --most: found '0', expected a whole number from 1");
+  EXPECT_EQ(of("--most=1.5"), "option --most: found '1.5', expected a whole number from 1");
+  EXPECT_EQ(of("--most=9999999999"), "option --most: found '9999999999', expected a whole number from 1 to 2147483647");
+  EXPECT_EQ(of("--port=70000"), "option --port: found '70000', expected a whole number from 0 to 65535");
+  for (const std::string wrong : {"0", "-1", "nan", "inf", "1e10", "", "soon"})
+    EXPECT_EQ(of("--wait=" + wrong), "option --wait: found '" + wrong + "', expected a number above 0");
+  for (const std::string wrong : {"-0.1", "nan", "-inf"})
+    EXPECT_EQ(of("--tolerance=" + wrong), "option --tolerance: found '" + wrong + "', expected a number from 0");
+  EXPECT_EQ(of("--tolerance=0"), "");
+  EXPECT_EQ(of("--wait=1e-3"), "");
+  EXPECT_EQ(of("--kind=newest"), "option --kind: found 'newest', expected new, old");
+  EXPECT_EQ(of("--seed=x"), "option --seed: found 'x', expected a whole number from 0");
+  EXPECT_EQ(of("--name=taken"), "option --name: 'taken' is another's");
 }
 
 TEST_F(ArgumentsTest, ASubcommandHasItsOwnOptions) {

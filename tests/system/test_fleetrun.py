@@ -88,9 +88,8 @@ def test_a_job_leaves_its_logs_and_a_line(fleetrun):
 
 def test_settings_reach_every_process_by_flag_and_by_variable(fleetrun):
     script = "echo $ARGOSY_DURABILITY $ARGOSY_MEM_LIMIT $ARGOSY_FS_COMMAND; " + WAIT
-    status, out = fleetrun.run(
-        script, "--server_num=1", "--worker_num=1", "--durability", "wal_sync", "--mem-limit=8G", env={"ARGOSY_FS_COMMAND": "kept", "ARGOSY_MEM_LIMIT": "1G"}
-    )
+    flags = ["--server_num=1", "--worker_num=1", "--directory=kept", "--durability", "wal_sync", "--mem-limit=8G"]
+    status, out = fleetrun.run(script, *flags, env={"ARGOSY_FS_COMMAND": "kept", "ARGOSY_MEM_LIMIT": "1G"})
     assert status == 0, out
     assert fleetrun.log("serverlog.0") == fleetrun.log("workerlog.0") == "wal_sync 8G kept\n"
 
@@ -254,6 +253,10 @@ def test_python_runs_the_script_with_its_own_interpreter(tmp_path, module):
         (["--run_mode=ps"], "name the training script"),
         (["--run_mode=ps", "absent.py"], "there is no script 'absent.py'"),
         (["--durability=wall", "x"], "option --durability: found 'wall', expected auto, none, snapshot, wal, wal_sync"),
+        (["--server_num=1", "--durability=wal", "x"], "durability is wal; that needs a directory"),
+        (["--server_num=1", "--replicas=1", "x"], "replicas is 1 with durability=none and no directory"),
+        (["--server_num=1", "--directory=/proc/self/stat", "x"], "'/proc/self/stat' is a file; expected a folder"),
+        (["--nproc_per_node=2", "--on_rank_loss=survive", "x"], "which is 0: add --max_restart N"),
     ],
 )
 def test_a_command_line_that_cannot_be_starts_nothing(tmp_path, arguments, message):
@@ -279,11 +282,37 @@ def test_programs_have_one_way_to_say_their_version_and_what_is_wrong(root, prog
         (["--address=nowhere"], "--address: "),
         (["--address=127.0.0.1:99999"], "--address: "),
         (["--server_index=2", "--servers=2"], "server is 2; expected 0 to 1, because the job has 2 servers"),
+        (["--durability=wal"], "durability is wal; that needs a directory"),
+        (["--directory=/proc/self/stat"], "'/proc/self/stat' is a file; expected a folder"),
     ],
 )
 def test_a_servers_wrong_command_line_is_a_usage_error_too(tmp_path, arguments, message):
     done = subprocess.run(["argosy-server", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 2 and message in done.stderr, done
+
+
+@pytest.mark.parametrize(
+    "command, message",
+    [
+        ("argosy rows nowhere", "argosy: endpoints: endpoint 'nowhere' has no port; expected host:port"),
+        ("argosy rows a:1 --wait=soon", "argosy: option --wait: found 'soon', expected a number above 0"),
+        ("argosy versions a:99999", "argosy: endpoints: 'a:99999' is no address; expected host:port"),
+        ("argosy publish a:1 --redis=b", "argosy: option --redis: 'b' is no address; expected host:port"),
+        ("argosy arbiter --servers=a --followers=b:1", "argosy: option --servers: endpoint 'a' has no port"),
+        ("argosy arbiter --servers=a:1 --followers=b:1,c:1", "argosy arbiter: 1 server and 2 followers: an arbiter needs one follower per server"),
+        ("argosy reshard kept --servers=0", "argosy: option --servers: found '0', expected a whole number from 1"),
+        ("argosy serve m --name=a/b", "argosy serve: option --name: found 'a/b', expected a name without spaces and / : ? # %"),
+        ("argosy serve m --name=", "argosy serve: option --name: found '', expected a name"),
+        ("argosy serve m --port=70000", "argosy serve: option --port: found '70000', expected a whole number from 0 to 65535"),
+        ("argosy serve m --rows=a", "argosy serve: option --rows: endpoint 'a' has no port"),
+        ("argosy serve m --redis=redis://a/n", "argosy serve: option --redis: 'redis://a/n' is no address of published tables"),
+        ("argosy check-online a b --tolerance=nan", "argosy check-online: option --tolerance: found 'nan', expected a number from 0"),
+        ("argosy check-online a b --seed=x", "argosy check-online: option --seed: found 'x', expected a whole number from 0"),
+    ],
+)
+def test_a_value_that_cannot_be_is_a_usage_error_of_every_command(tmp_path, command, message):
+    done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(message), done
 
 
 def test_the_launcher_links_no_torch(build):

@@ -41,3 +41,19 @@ def test_strangers_and_a_second_arbiter_are_refused_by_name(job):
         server.kill()
         out, _ = server.communicate(timeout=30)
         assert "an arbiter is refused: server 0" in out, out
+
+
+def test_a_waiting_arbiter_says_for_whom(job):
+    """It said nothing at all until both processes of a server had answered."""
+    port = free_range(2)
+    ends = [f"127.0.0.1:{port}", f"127.0.0.1:{port + 1}"]
+    arbiter = job.start("sh", "-c", f"exec argosy arbiter --servers={ends[0]} --followers={ends[1]} --token='{TOKEN}' 2> said")
+    said = job.folder / "said"
+    until(lambda: said.exists() and f"waits for an answer of {ends[0]}, {ends[1]}" in said.read_text(), "nobody is named")
+    assert "says who is the primary of 1 server" in said.read_text()
+    for i, end in enumerate(ends):
+        job.start("argosy-server", f"--address={end}", f"--directory=kept{i}", "--workers=1", "--replicas=1", f"--token={TOKEN}")
+    until(lambda: "all processes have answered" in said.read_text(), said.read_text)
+    until(lambda: " is the primary from epoch 1" in said.read_text(), said.read_text)
+    arbiter.send_signal(signal.SIGTERM)
+    job.end(arbiter)

@@ -147,6 +147,17 @@ class RunningArbiter final : public Arbiter {
     return join(endpoints, ", ");
   }
 
+  std::string unheard() const override {
+    std::vector<std::string> endpoints;
+    const MutexLock lock(watched_->mutex);
+    for (const Watched::Pair& pair : watched_->pairs) {
+      for (const Watched::Seat& seat : pair.seats) {
+        if (!seat.said && !seat.dead && !pair.finished) endpoints.push_back(seat.endpoint);
+      }
+    }
+    return join(endpoints, ", ");
+  }
+
   Status lost() const override {
     const MutexLock lock(watched_->mutex);
     for (size_t i = 0; i < watched_->pairs.size(); ++i) {

@@ -40,6 +40,9 @@ class Arbiter {
   // Then: which processes may wait for a role, or will when they have been started again, and could not be told yet; empty: none.
   virtual std::string not_told() const = 0;
 
+  // The endpoints of processes that have not answered yet, and are not known to have ended; empty: none.
+  virtual std::string unheard() const = 0;
+
   // data_loss where a server can no longer be had: it says what is lost. failed_precondition where a process has refused this
   // arbiter for some time: it is of another job or run, or has another arbiter.
   virtual Status lost() const = 0;

@@ -1,9 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <string>
 
 #include "argosy/base/file.h"
+#include "argosy/cli/checks.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/serve/check/compare.h"
 #include "argosy/serve/command/commands.h"
@@ -45,21 +47,23 @@ void add_options(CLI::App& app, CheckArguments& arguments) {
                  "a file with a request: {\"instances\": […]} or {\"inputs\": {…}}; random samples without it");
   app.add_option("--record", arguments.record,
                  "a file that gets the samples and what the saved model predicts of them: a side of another comparison");
-  app.add_option("--count", arguments.count, "random samples")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--count", arguments.count, "random samples")
+      ->capture_default_str()
+      ->check(cli::whole_number(1, std::numeric_limits<int64_t>::max()));
   app.add_option("--seed", arguments.seed, "of the random samples")->capture_default_str();
   app.add_option("--tolerance", arguments.compare.tolerance, "of predictions: |a - b| <= tolerance * (1 + |b|)")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(cli::number_from_zero());
   app.add_option("--parameter_tolerance", arguments.compare.parameter_tolerance, "of parameters, likewise; 0: bit by bit")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(cli::number_from_zero());
   app.add_option("--lines", arguments.compare.max_lines, "differences that are shown of each kind")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(cli::whole_number(1));
   app.add_option("--threads", arguments.predictor.threads,
                  "inside of one prediction of saved models; a served one has its --op_threads")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(cli::whole_number(1));
   app.add_flag("--bfloat16", arguments.predictor.bfloat16_matmul, "saved models predict with matrix products in bfloat16");
   app.add_flag("--no_fuse", arguments.no_fuse, "saved models run operators one by one");
 }

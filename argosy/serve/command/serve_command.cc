@@ -1,14 +1,18 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "argosy/base/log.h"
 #include "argosy/base/thread.h"
+#include "argosy/cli/checks.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/serve/command/commands.h"
 #include "argosy/serve/grpc/grpc_model_server.h"
@@ -47,6 +51,18 @@ struct Arguments {
   std::string redis;
 };
 
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+// It is a part of the pages' addresses: /v1/models/NAME:predict.
+Status check_name(const std::string& name) {
+  const auto bad = [](unsigned char c) {
+    return c <= ' ' || c == 0x7f || std::string_view("/:?#%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!name.empty() && std::ranges::none_of(name, bad)) return {};
+  return Status::invalid_argument(
+      "found '{}', expected a name without spaces and / : ? # %, for it is a part of the pages' addresses", name);
+}
+
 void add_options(CLI::App& app, Arguments& arguments) {
   const auto add = [&app](const char* name, auto& value, const char* help, const char* group) {
     return app.add_option(name, value, help)->capture_default_str()->group(group);
@@ -55,25 +71,26 @@ void add_options(CLI::App& app, Arguments& arguments) {
   const char* kWhere = "Where";
   add("--host", arguments.http.host, "the address to listen at, and only there", kWhere);
   add("--port", arguments.http.port, "0 takes a free one, which the first line of the output says", kWhere)
-      ->check(CLI::Range(0, 65535));
+      ->check(cli::whole_number(0, 65535));
   app.add_option("--grpc_port", arguments.grpc_port, "answers gRPC there too; 0 takes a free one, which the second line says")
-      ->check(CLI::Range(0, 65535))
+      ->check(cli::whole_number(0, 65535))
       ->group(kWhere);
-  add("--name", arguments.name, "in the pages' addresses; without it the model's own name", kWhere);
+  add("--name", arguments.name, "in the pages' addresses; without it the model's own name", kWhere)
+      ->check(cli::checked_by(check_name));
   const char* kHow = "Predicting";
-  add("--threads", arguments.batcher.threads, "predictions at once", kHow)->check(CLI::PositiveNumber);
-  add("--op_threads", arguments.model.predictor.threads, "threads inside of one prediction", kHow)->check(CLI::PositiveNumber);
+  add("--threads", arguments.batcher.threads, "predictions at once", kHow)->check(cli::whole_number(1));
+  add("--op_threads", arguments.model.predictor.threads, "threads inside of one prediction", kHow)->check(cli::whole_number(1));
   add("--max_batch", arguments.batcher.max_batch, "samples of several requests that are predicted together", kHow)
-      ->check(CLI::PositiveNumber);
+      ->check(cli::whole_number(1));
   add("--max_wait_ms", arguments.max_wait_ms, "how long a request waits for others; 0: for those that are there", kHow)
-      ->check(CLI::NonNegativeNumber);
+      ->check(cli::number_from_zero());
   app.add_flag("--bfloat16", arguments.model.predictor.bfloat16_matmul, "matrix products in bfloat16")->group(kHow);
   app.add_flag("--no_fuse", arguments.no_fuse, "operators one by one")->group(kHow);
   const char* kVersions = "Versions";
   add("--warmup", arguments.model.warmup, "runs on random samples before a version serves", kVersions)
-      ->check(CLI::NonNegativeNumber);
+      ->check(cli::whole_number(0));
   add("--reload_seconds", arguments.model.reload_seconds, "how often to look for a new version; 0: never", kVersions)
-      ->check(CLI::NonNegativeNumber);
+      ->check(cli::number_from_zero());
   const char* kRows = "Parameters of a running job";
   auto* rows =
       app.add_option("--rows", arguments.rows.endpoints,
@@ -81,17 +98,19 @@ void add_options(CLI::App& app, Arguments& arguments) {
                      "processes where "
                      "replicas=1): rows and dense parameters that the job has are read there, the others from the model's files")
           ->delimiter(',')
+          ->check(cli::checked_by(check_job_endpoint))
           ->group(kRows);
   app.add_option("--token", arguments.rows.token, "the job's token (or ARGOSY_TOKEN)")->group(kRows)->needs(rows);
   auto* redis =
       app.add_option("--redis", arguments.redis, "redis://host:port/NAME: the same from what `argosy publish` has put into Redis")
+          ->check(cli::checked_by([](const std::string& url) { return parse_redis_url(url).status(); }))
           ->group(kRows)
           ->excludes(rows);
   auto* wait = add("--rows_wait", arguments.rows.wait_seconds, "seconds after which a read that is not answered fails", kRows)
-                   ->check(CLI::PositiveNumber);
+                   ->check(cli::number_above_zero());
   auto* refresh =
       add("--refresh_seconds", arguments.model.predictor.refresh_seconds, "how often to look for new dense parameters", kRows)
-          ->check(CLI::PositiveNumber);
+          ->check(cli::number_above_zero());
   app.final_callback([rows, redis, wait, refresh] {
     for (const CLI::Option* option : {wait, refresh})
       if (option->count() > 0 && rows->count() == 0 && redis->count() == 0)
@@ -99,15 +118,16 @@ void add_options(CLI::App& app, Arguments& arguments) {
   });
   const char* kLimits = "Limits";
   ServeLimits& limits = arguments.limits;
-  add("--max_body_bytes", limits.max_body_bytes, "of one request", kLimits)->check(CLI::PositiveNumber);
+  add("--max_body_bytes", limits.max_body_bytes, "of one request", kLimits)->check(cli::whole_number(1, kMost));
   add("--max_parameters_bytes", limits.max_parameters_bytes, "of rows that GET /v1/models/NAME/parameters reads from a job",
       kLimits)
-      ->check(CLI::PositiveNumber);
-  add("--max_queue", limits.max_queue, "requests that wait", kLimits)->check(CLI::PositiveNumber);
-  add("--max_connections", limits.max_connections, "at once; with gRPC calls at once", kLimits)->check(CLI::Range(1, 4096));
+      ->check(cli::whole_number(1, kMost));
+  add("--max_queue", limits.max_queue, "requests that wait", kLimits)->check(cli::whole_number(1));
+  add("--max_connections", limits.max_connections, "at once; with gRPC calls at once", kLimits)
+      ->check(cli::whole_number(1, 4096));
   add("--deadline_ms", arguments.deadline_ms,
       "from a request to its answer; the header X-Deadline-Ms shortens it, or gRPC's deadline", kLimits)
-      ->check(CLI::PositiveNumber);
+      ->check(cli::number_above_zero());
 }
 
 std::string name_of(const std::filesystem::path& path) {

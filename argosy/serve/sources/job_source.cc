@@ -1,6 +1,7 @@
 #include "argosy/serve/sources/job_source.h"
 
 #include "argosy/base/settings.h"
+#include "argosy/ps/client/connect_server.h"
 #include "argosy/ps/client/row_reader.h"
 #include "argosy/rpc/security_settings.h"
 
@@ -61,5 +62,7 @@ Result<std::shared_ptr<ParameterSource>> connect_job_source(const JobSourceOptio
   ASSIGN_OR_RETURN(auto reader, ps::RowReader::connect(reading));
   return std::shared_ptr<ParameterSource>(std::make_shared<JobSource>(std::move(reader)));
 }
+
+Status check_job_endpoint(const std::string& endpoint) { return ps::check_server_endpoint(endpoint); }
 
 }  // namespace argosy::serve

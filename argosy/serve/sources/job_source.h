@@ -23,4 +23,7 @@ struct JobSourceOptions {
 // another run's is refused by name.
 Result<std::shared_ptr<ParameterSource>> connect_job_source(const JobSourceOptions& options);
 
+// Whether an endpoint is written as one of these.
+Status check_job_endpoint(const std::string& endpoint);
+
 }  // namespace argosy::serve
