@@ -113,6 +113,9 @@ Result<std::string> summary(const fs::path& path) {
   }
   std::string model = fmt::format("{}\n", saved->path.string());
   if (saved->program != nullptr) model += program_text(*saved->program);
+  if (!saved->pickled.empty())
+    return fmt::format("{}parameters: in '{}'; `argosy inspect` of that file shows them\n{}", model, saved->pickled.string(),
+                       text);
   ASSIGN_OR_RETURN(const std::string tensors, tensors_text(saved->tensors));
   return model + tensors + text;
 }
@@ -131,8 +134,15 @@ Result<std::string> raw_text(const fs::path& path) {
 }
 
 Result<Difference> compare(const fs::path& a, const fs::path& b) {
+  ASSIGN_OR_RETURN(const auto states, compare_server_states(a, b));
+  if (states) return *states;
   ASSIGN_OR_RETURN(const auto left, open_saved(a));
   ASSIGN_OR_RETURN(const auto right, open_saved(b));
+  if (!left.pickled.empty() || !right.pickled.empty())
+    return Status::invalid_argument(
+        "the parameters of '{}' are in '{}', which fluid.save has written beside the program; compare such files (--diff) "
+        "themselves",
+        (left.pickled.empty() ? right : left).path.string(), (left.pickled.empty() ? right : left).pickled.string());
   std::vector<std::string> lines = program_differences(left.program.get(), right.program.get());
   ASSIGN_OR_RETURN(const auto tensors, tensor_differences(left, right));
   lines.insert(lines.end(), tensors.begin(), tensors.end());

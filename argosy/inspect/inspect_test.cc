@@ -113,6 +113,23 @@ TEST_F(InspectTest, OtherFilesAreLeftAlone) {
   EXPECT_THAT(summary(folder_ / "p/1").status().message(), HasSubstr("has no model"));
 }
 
+// fluid.save writes the parameters into a file of Python's: no files named after them are looked for.
+TEST_F(InspectTest, AProgramOfFluidSaveIsDescribedWithoutItsParameters) {
+  write_model(folder_ / "m", {1, 2, 3, 4});
+  fs::remove(folder_ / "m/w");
+  fs::rename(folder_ / "m/__model__", folder_ / "m/net.pdmodel");
+  EXPECT_THAT(summary(folder_ / "m/net.pdmodel").status().message(), HasSubstr("m/w")) << "a model whose parameters are missing";
+  write(folder_ / "m/net.pdparams", "a pickle");
+  for (const char* name : {"m/net.pdmodel", "m/net", "m"}) {
+    const auto text = summary(folder_ / name);
+    ASSERT_TRUE(text.ok()) << name << ": " << text.status().message();
+    EXPECT_THAT(*text, HasSubstr("operators (4, 1 block): feed, fetch, mul, scale\n"));
+    EXPECT_THAT(*text,
+                HasSubstr("parameters: in '" + (folder_ / "m/net.pdparams").string() + "'; `argosy inspect` of that file"));
+  }
+  EXPECT_THAT(compare(folder_ / "m/net", folder_ / "m/net").status().message(), HasSubstr("compare such files"));
+}
+
 TEST_F(InspectTest, WhatIsNothingIsToldByName) {
   EXPECT_THAT(summary(folder_ / "nothing").status().message(), HasSubstr("there is no such folder or file"));
   EXPECT_THAT(summary(folder_).status().message(), HasSubstr("has no model"));

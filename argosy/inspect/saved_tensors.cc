@@ -95,6 +95,9 @@ Result<SavedModelFiles> open_program(const graph::ModelFiles& files) {
   ASSIGN_OR_RETURN(const std::string bytes, read_file(files.model));
   auto program = graph::parse_program(bytes);
   if (!program.ok()) return program.status().with_context("'{}'", files.model.string());
+  const fs::path pickled = fs::path(files.model).replace_extension(".pdparams");
+  if (files.params.empty() && files.model.extension() == ".pdmodel" && fs::is_regular_file(pickled))
+    return SavedModelFiles{files.model, *program, SavedTensors(), pickled};
   std::vector<std::string> names;
   for (const graph::VarDesc* variable : (*program)->persistables()) names.push_back(variable->name);
   const fs::path folder = files.model.has_parent_path() ? files.model.parent_path() : fs::path(".");

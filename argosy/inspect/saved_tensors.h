@@ -37,6 +37,7 @@ struct SavedModelFiles {
   std::filesystem::path path;
   std::shared_ptr<graph::Program> program;  // null: a folder of tensors, or one tensor
   SavedTensors tensors;
+  std::filesystem::path pickled = {};  // the file with the parameters where fluid.save wrote it, which `tensors` has not
 };
 // A model (graph/model_files.h), a folder of tensor files, or a tensor file.
 Result<SavedModelFiles> open_saved(const std::filesystem::path& path);

@@ -8,6 +8,7 @@
 
 #include "argosy/base/run_record.h"
 #include "argosy/base/text.h"
+#include "argosy/inspect/snapshots.h"
 #include "argosy/inspect/tensor_facts.h"
 #include "argosy/table/snapshot.h"
 #include "argosy/table/snapshot_store.h"
@@ -17,9 +18,10 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string snapshot_text(const table::Snapshot& snapshot) {
-  std::string text =
-      fmt::format("snapshot {}: {}, step {}, {} server{}\n", snapshot.folder().string(), table::kind_name(snapshot.kind()),
-                  with_thousands(static_cast<int64_t>(snapshot.step())), snapshot.servers(), snapshot.servers() == 1 ? "" : "s");
+  const std::string whose = snapshot.states().size() == snapshot.servers() ? "" : "the part of one of ";
+  std::string text = fmt::format("snapshot {}: {}, step {}, {}{} server{}\n", snapshot.folder().string(),
+                                 table::kind_name(snapshot.kind()), with_thousands(static_cast<int64_t>(snapshot.step())), whose,
+                                 snapshot.servers(), snapshot.servers() == 1 ? "" : "s");
   const auto chain = snapshot.chain();
   if (chain.size() > 1) text += fmt::format("  builds on {}\n", join({chain.begin(), chain.end() - 1}, ", "));
   for (const table::SnapshotTable& one : snapshot.tables())
@@ -28,15 +30,23 @@ std::string snapshot_text(const table::Snapshot& snapshot) {
   return text;
 }
 
+// Of one server that is known, or with whatever parts are there.
+Result<table::Snapshot> opened(const fs::path& path, std::optional<table::OneServer> only) {
+  if (only) return table::Snapshot::open(path, only);
+  ASSIGN_OR_RETURN(auto found, find_snapshot(path));
+  if (found) return std::move(*found);
+  return table::Snapshot::open(path);
+}
+
 // The snapshots of one server's directory, or of a folder of them.
 Result<std::string> snapshots_text(const fs::path& folder, std::optional<table::OneServer> only) {
   std::string text;
   ASSIGN_OR_RETURN(const auto numbers, table::list_snapshots(folder));
   for (const uint64_t number : numbers) {
-    const auto snapshot = table::Snapshot::open(table::numbered_snapshot(folder, number), only);
-    text += snapshot.ok() ? snapshot_text(*snapshot)
-                          : fmt::format("snapshot {}: {}\n", table::numbered_snapshot(folder, number).string(),
-                                        snapshot.status().message());
+    const fs::path path = table::numbered_snapshot(folder, number);
+    const auto snapshot = opened(path, only);
+    text +=
+        snapshot.ok() ? snapshot_text(*snapshot) : fmt::format("snapshot {}: {}\n", path.string(), snapshot.status().message());
   }
   return text;
 }
@@ -79,9 +89,26 @@ Result<std::optional<std::string>> server_state_text(const fs::path& path) {
     ASSIGN_OR_RETURN(text, server_text(path, *record));
     return std::optional(text);
   }
-  if (const auto snapshot = table::Snapshot::open(path); snapshot.ok()) return std::optional(snapshot_text(*snapshot));
+  ASSIGN_OR_RETURN(const auto snapshot, find_snapshot(path));
+  if (snapshot) return std::optional(snapshot_text(*snapshot));
   ASSIGN_OR_RETURN(text, snapshots_text(path, {}));
   return text.empty() ? std::optional<std::string>() : std::optional(text);
+}
+
+// A directory is not one state but several: the newest snapshot in it is what can be compared.
+Result<std::optional<Difference>> compare_server_states(const fs::path& a, const fs::path& b) {
+  for (const fs::path& path : {a, b}) {
+    std::error_code error;
+    if (!fs::exists(path, error)) return std::optional<Difference>();
+    ASSIGN_OR_RETURN(const auto snapshot, find_snapshot(path));
+    if (snapshot) continue;
+    ASSIGN_OR_RETURN(const auto state, server_state_text(path));
+    if (!state) continue;
+    return Status::invalid_argument(
+        "'{}' is a directory of servers, or of snapshots; --diff compares single snapshots, such as '{}'", path.string(),
+        (path / "server-0" / "snapshots" / "snapshot-1").string());
+  }
+  return compare_snapshots(a, b);
 }
 
 }  // namespace argosy::inspect
