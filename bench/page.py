@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 
+import bounds
 import programs
 import rows
 
@@ -78,9 +79,9 @@ def outcomes_of(measured):
     for row in rows.ROWS:
         kept = measured["rows"].get(row.name)
         if kept is None:
-            found.append((rows.Outcome(row, None, None, None, False, "not measured"), None))
+            found.append((bounds.Outcome(row, None, None, None, False, "not measured"), None))
         else:
-            found.append((rows.outcome(row, kept["ours"], kept["peer"]), kept["run"]))
+            found.append((bounds.outcome(row, kept["ours"], kept["peer"]), kept["run"]))
     return found
 
 
@@ -97,13 +98,13 @@ def runs_table(measured):
 def document(measured):
     named = letters(measured)
     found = outcomes_of(measured)
-    text = TEXT + rows.table([outcome for outcome, _ in found], [named.get(run, "") for _, run in found])
+    text = TEXT + bounds.table([outcome for outcome, _ in found], [named.get(run, "") for _, run in found])
     missing = sum(run is None for _, run in found)
-    text += f"\n{rows.summary([outcome for outcome, run in found if run])}, {missing} rows not measured yet. A busy machine slows both sides, and not always by as much.\n\n"
+    text += f"\n{bounds.summary([outcome for outcome, run in found if run])}, {missing} rows not measured yet. A busy machine slows both sides, and not always by as much.\n\n"
     text += runs_table(measured)
     text += GPU_TEXT + (ROOT / "bench/gpu_results.md").read_text()
     if measured["processes"]:
-        text += JOBS_TEXT.format(run=named[measured["processes"]["run"]]) + rows.jobs_table(measured["processes"]["jobs"])
+        text += JOBS_TEXT.format(run=named[measured["processes"]["run"]]) + bounds.jobs_table(measured["processes"]["jobs"])
     return text
 
 

@@ -27,6 +27,7 @@ import sys
 
 import numpy as np
 
+import bounds
 import page
 import programs
 import rows
@@ -180,8 +181,8 @@ def write(outcomes, series, about):
     results = ROOT / "bench/results"
     results.mkdir(exist_ok=True)
     name = f"{about['date'][:16].replace(' ', '-').replace(':', '')}-{about['commit'].split()[0]}"
-    jobs = rows.jobs_as_json(series)
-    (results / f"{name}.json").write_text(json.dumps({"about": about, "jobs": jobs, **rows.as_json(outcomes, series)}, indent=1) + "\n")
+    jobs = bounds.jobs_as_json(series)
+    (results / f"{name}.json").write_text(json.dumps({"about": about, "jobs": jobs, **bounds.as_json(outcomes, series)}, indent=1) + "\n")
     if about["rounds"] < page.ROUNDS:
         print(f"bench: {about['rounds']} rounds are too few for docs/benchmarks.md, which is left as it is")
         return jobs
@@ -196,23 +197,23 @@ def write(outcomes, series, about):
 def check(chosen_rows, series, absent):
     """Compares what was measured with what is committed; ends with an error where a ratio fell, or nothing could be compared."""
     committed = {one.row.name: one for one, run in page.outcomes_of(page.load()) if run}
-    pairs = [(committed[row.name], rows.judge(row, series, absent)) for row in chosen_rows]
-    table, fallen = rows.check_table(pairs)
+    pairs = [(committed[row.name], bounds.judge(row, series, absent)) for row in chosen_rows]
+    table, fallen = bounds.check_table(pairs)
     print("\n" + table)
     if fallen:
         sys.exit(
-            f"bench-check: more than {100 * rows.ALLOWED:.0f} % worse than bench/measured.json has it: {', '.join(fallen)}; measure it again on an idle machine"
+            f"bench-check: more than {100 * bounds.ALLOWED:.0f} % worse than bench/measured.json has it: {', '.join(fallen)}; measure it again on an idle machine"
         )
     compared = sum(now.result is not None for _, now in pairs)
     if compared == 0:
         sys.exit("bench-check: nothing could be compared")
-    print(f"bench-check: none of {compared} ratios is more than {100 * rows.ALLOWED:.0f} % worse than the committed one")
+    print(f"bench-check: none of {compared} ratios is more than {100 * bounds.ALLOWED:.0f} % worse than the committed one")
 
 
 def rows_to_check(only):
     """Those with a committed ratio."""
     known = page.load()["rows"]
-    chosen = [row for row in rows.ROWS if rows.checked(row) and row.name in known and (not only or row.name in only)]
+    chosen = [row for row in rows.ROWS if bounds.checked(row) and row.name in known and (not only or row.name in only)]
     if not chosen:
         sys.exit(f"bench-check: bench/measured.json has no ratio of {', '.join(only or ['any row'])}")
     return chosen
@@ -244,9 +245,9 @@ def main():
     series = measure([program for program in chosen if not program.gives.startswith(tuple(absent))], args.rounds)
     if args.check:
         return check(chosen_rows, series, absent)
-    outcomes = [rows.judge(row, series, absent) for row in chosen_rows]
+    outcomes = [bounds.judge(row, series, absent) for row in chosen_rows]
     jobs = write(outcomes, series, facts(args.rounds, load))
-    print("\n" + rows.table(outcomes) + ("\n" + rows.jobs_table(jobs) if jobs else "") + "\n" + rows.summary(outcomes))
+    print("\n" + bounds.table(outcomes) + ("\n" + bounds.jobs_table(jobs) if jobs else "") + "\n" + bounds.summary(outcomes))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import pytest
 @pytest.fixture(scope="module")
 def bench(root):
     """The modules of bench/ by name. Others may be called so too: none of them is left behind, or taken for one of ours."""
-    names = ("programs", "ps_job", "rows", "page", "run", "paddle_job")
+    names = ("programs", "ps_job", "rows", "bounds", "page", "run", "paddle_job")
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     folders = [str(root / "bench"), str(root / "bench/peers")]
     sys.path[:0] = folders
@@ -32,6 +32,11 @@ def bench(root):
 @pytest.fixture(scope="module")
 def rows(bench):
     return bench["rows"]
+
+
+@pytest.fixture(scope="module")
+def bounds(bench):
+    return bench["bounds"]
 
 
 @pytest.fixture(scope="module")
@@ -182,17 +187,17 @@ def test_a_jobs_passes_are_joined_from_its_workers(bench):
         list(bench["ps_job"].passes([first, ""]))
 
 
-def test_jobs_of_several_sizes_become_a_table(rows):
-    series = {f"processes.{size}.{column}": [size * 1000.5] for size in (8, 1) for column in rows.JOB_COLUMNS}
+def test_jobs_of_several_sizes_become_a_table(bounds):
+    series = {f"processes.{size}.{column}": [size * 1000.5] for size in (8, 1) for column in bounds.JOB_COLUMNS}
     series |= {f"processes.{size}.{what}": [size] for size in (1, 8) for what in ("servers", "workers")}
-    jobs = rows.jobs_as_json(series)
+    jobs = bounds.jobs_as_json(series)
     assert [job["workers"] for job in jobs] == [1, 8] and jobs[1]["worker_us"] == 8004
-    lines = rows.jobs_table(jobs).splitlines()
+    lines = bounds.jobs_table(jobs).splitlines()
     assert lines[3] == "| 8 | 8 | 8,004 | 8,004 | 8,004 | 8,004 | 8,004 |" and lines[1].count("|") == lines[3].count("|")
 
 
-def test_medians_are_compared_not_means_or_single_rounds(rows):
-    outcome = rows.judge(row(rows), {"ours": [10, 30, 31, 32, 1000], "theirs": [20, 1, 20, 20, 500]}, {})
+def test_medians_are_compared_not_means_or_single_rounds(rows, bounds):
+    outcome = bounds.judge(row(rows), {"ours": [10, 30, 31, 32, 1000], "theirs": [20, 1, 20, 20, 500]}, {})
     assert (outcome.ours, outcome.peer, outcome.result, outcome.met) == (31, 20, 1.55, True)
 
 
@@ -208,23 +213,23 @@ def test_medians_are_compared_not_means_or_single_rounds(rows):
         ("distance", "<=", 0.5, 4.25, 3.5, 0.75, False),
     ],
 )
-def test_each_measure_against_its_bound(rows, measure, relation, bound, ours, peer, result, met):
-    outcome = rows.judge(row(rows, measure, relation, bound), {"ours": [ours], "theirs": [peer]}, {})
+def test_each_measure_against_its_bound(rows, bounds, measure, relation, bound, ours, peer, result, met):
+    outcome = bounds.judge(row(rows, measure, relation, bound), {"ours": [ours], "theirs": [peer]}, {})
     assert outcome.result == pytest.approx(result) and outcome.met == met
 
 
-def test_a_row_without_peer_stands_alone(rows):
-    outcome = rows.judge(row(rows, "value", ">=", 300, peer=""), {"ours": [299, 301, 302]}, {})
+def test_a_row_without_peer_stands_alone(rows, bounds):
+    outcome = bounds.judge(row(rows, "value", ">=", 300, peer=""), {"ours": [299, 301, 302]}, {})
     assert (outcome.peer, outcome.result, outcome.met) == (None, 301, True)
 
 
-def test_a_row_without_a_bound_is_shown_and_not_counted(rows):
+def test_a_row_without_a_bound_is_shown_and_not_counted(rows, bounds):
     outcomes = [
-        rows.judge(rows.Row("name", "what", "ours", "theirs", "s", "ratio"), {"ours": [3], "theirs": [2]}, {}),
-        rows.judge(row(rows), {"ours": [3], "theirs": [2]}, {}),
+        bounds.judge(rows.Row("name", "what", "ours", "theirs", "s", "ratio"), {"ours": [3], "theirs": [2]}, {}),
+        bounds.judge(row(rows), {"ours": [3], "theirs": [2]}, {}),
     ]
-    assert rows.table(outcomes).splitlines()[2] == "| name | what | 3.000 | 2.000 | s | 1.500 | ratio |  |"
-    assert rows.summary(outcomes) == "1 of 1 bounds met"
+    assert bounds.table(outcomes).splitlines()[2] == "| name | what | 3.000 | 2.000 | s | 1.500 | ratio |  |"
+    assert bounds.summary(outcomes) == "1 of 1 bounds met"
 
 
 # What takes long runs in the first rounds only.
@@ -234,23 +239,23 @@ def test_a_program_runs_in_as_many_rounds_as_it_says(bench, programs):
 
 
 # An absent peer must never look like a bound that was kept.
-def test_an_absent_peer_is_said_and_not_met(rows):
-    outcome = rows.judge(row(rows), {"ours": [5]}, {"their": "peer not present: no script"})
+def test_an_absent_peer_is_said_and_not_met(rows, bounds):
+    outcome = bounds.judge(row(rows), {"ours": [5]}, {"their": "peer not present: no script"})
     assert (outcome.ours, outcome.result, outcome.met) == (5, None, False)
-    assert rows.table([outcome]).endswith("| 5.000 | – | samples/s | – | ratio ≥ 1.5 | peer not present: no script |\n")
+    assert bounds.table([outcome]).endswith("| 5.000 | – | samples/s | – | ratio ≥ 1.5 | peer not present: no script |\n")
 
 
-def test_the_table_shows_what_is_not_met(rows):
+def test_the_table_shows_what_is_not_met(rows, bounds):
     series = {"ours": [41234.5], "theirs": [30000]}
-    lines = rows.table([rows.judge(row(rows), series, {}), rows.judge(row(rows, bound=1.2), series, {})]).splitlines()
+    lines = bounds.table([bounds.judge(row(rows), series, {}), bounds.judge(row(rows, bound=1.2), series, {})]).splitlines()
     assert lines[2] == "| name | what is compared | 41,234 | 30,000 | samples/s | 1.374 | ratio ≥ 1.5 | **not met** |"
     assert lines[3].endswith("| ratio ≥ 1.2 | met |")
     assert all(line.count("|") == lines[0].count("|") for line in lines)
 
 
-def test_the_json_has_every_measurement(rows):
+def test_the_json_has_every_measurement(rows, bounds):
     series = {"ours": [1, 2, 3], "theirs": [1, 1, 1]}
-    found = json.loads(json.dumps(rows.as_json([rows.judge(row(rows), series, {})], series)))
+    found = json.loads(json.dumps(bounds.as_json([bounds.judge(row(rows), series, {})], series)))
     assert found["series"] == series
     assert found["rows"][0] | {"result": 2.0, "met": True, "bound": 1.5, "measure": "ratio"} == found["rows"][0]
 
@@ -268,30 +273,30 @@ def run_of(date, load=0.1):
     return {"cpu": "A CPU", "cores": 2, "memory": "24 GiB", "commit": "abc", "date": f"{date} 00:00 UTC", "rounds": 5, "load_before": load}
 
 
-def found(rows, name, ours, peer):
-    return rows.outcome(next(row for row in rows.ROWS if row.name == name), ours, peer)
+def found(bench, name, ours, peer):
+    return bench["bounds"].outcome(next(row for row in bench["rows"].ROWS if row.name == name), ours, peer)
 
 
 # One row that is measured again must not take the others, or its own older self, out of the page.
-def test_a_row_that_is_measured_alone_comes_into_the_page(bench, rows):
+def test_a_row_that_is_measured_alone_comes_into_the_page(bench, rows, bounds):
     page, measured = bench["page"], {"runs": {}, "rows": {}, "processes": None}
-    page.note(measured, [found(rows, "gemm", 90, 100), found(rows, "wal", 80, 100), rows.judge(rows.ROWS[2], {}, {})], [], run_of("2030-01-01"))
-    assert page.note(measured, [found(rows, "wal", 93, 100)], [], run_of("2030-01-02")) == []
+    page.note(measured, [found(bench, "gemm", 90, 100), found(bench, "wal", 80, 100), bounds.judge(rows.ROWS[2], {}, {})], [], run_of("2030-01-01"))
+    assert page.note(measured, [found(bench, "wal", 93, 100)], [], run_of("2030-01-02")) == []
     text = page.document(measured)
     assert re.search(r"\| gemm \| .* \| 90.00 \| 100.0 \| samples/s \| 0.900 \| ratio ≥ 0.92 \| \*\*not met\*\* \| a \|", text)
     assert re.search(r"\| wal \| .* \| 93.00 \| 100.0 \| samples/s \| 0.930 \| ratio ≥ 0.85 \| met \| b \|", text)
     assert re.search(r"\| torch \| .* \| not measured \|  \|", text)
     assert f"1 of 2 bounds met, {len(rows.ROWS) - 2} rows not measured yet" in text
     assert "| b | 2030-01-02 00:00 UTC | abc | A CPU, 2 cores, 24 GiB | 5 | 0.1 |" in text
-    page.note(measured, [found(rows, "gemm", 70, 100)], [], run_of("2030-01-03"))
+    page.note(measured, [found(bench, "gemm", 70, 100)], [], run_of("2030-01-03"))
     assert [about["date"][:10] for about in measured["runs"].values()] == ["2030-01-02", "2030-01-03"], "a run that no row is of is forgotten"
     assert "**not met** | b |" in page.document(measured)
 
 
 def test_what_a_busy_machine_measures_stands_only_where_there_is_nothing_better(bench, rows):
     page, measured = bench["page"], {"runs": {}, "rows": {}, "processes": None}
-    page.note(measured, [found(rows, "gemm", 90, 100)], [], run_of("2030-01-01"))
-    assert page.note(measured, [found(rows, "gemm", 50, 100), found(rows, "wal", 90, 100)], [], run_of("2030-01-02", load=2.0)) == ["gemm"]
+    page.note(measured, [found(bench, "gemm", 90, 100)], [], run_of("2030-01-01"))
+    assert page.note(measured, [found(bench, "gemm", 50, 100), found(bench, "wal", 90, 100)], [], run_of("2030-01-02", load=2.0)) == ["gemm"]
     assert measured["rows"]["gemm"]["ours"] == 90 and measured["rows"]["wal"]["ours"] == 90
     assert "| 2.0: **busy** |" in page.document(measured)
 
@@ -357,12 +362,12 @@ for number, _ in enumerate(sys.stdin):
 
 
 # bench-check compares ratios with the committed ones in the direction in which they are better, and leaves everything as it is.
-def test_a_ratio_that_fell_is_found(rows):
-    pair = lambda relation, before, now: tuple(rows.outcome(row(rows, "ratio", relation, 1.0), value, 1.0) for value in (before, now))
+def test_a_ratio_that_fell_is_found(rows, bounds):
+    pair = lambda relation, before, now: tuple(bounds.outcome(row(rows, "ratio", relation, 1.0), value, 1.0) for value in (before, now))
     for relation, before, now, falls in [(">=", 2.0, 1.79, True), (">=", 2.0, 1.83, False), (">=", 2.0, 9.0, False), ("", 2.0, 1.0, True)]:
-        assert rows.check_table([pair(relation, before, now)])[1] == (["name"] if falls else [])
-    assert rows.check_table([pair("<=", 0.5, 0.56)])[1] == ["name"] and rows.check_table([pair("<=", 0.5, 0.2)])[1] == []
-    table, fallen = rows.check_table([(pair(">=", 2.0, 1.0)[0], rows.Outcome(row(rows), None, None, None, False, "peer not present: x"))])
+        assert bounds.check_table([pair(relation, before, now)])[1] == (["name"] if falls else [])
+    assert bounds.check_table([pair("<=", 0.5, 0.56)])[1] == ["name"] and bounds.check_table([pair("<=", 0.5, 0.2)])[1] == []
+    table, fallen = bounds.check_table([(pair(">=", 2.0, 1.0)[0], bounds.Outcome(row(rows), None, None, None, False, "peer not present: x"))])
     assert fallen == [] and "| 2.000 | – | – | not checked: peer not present: x |" in table
 
 
