@@ -157,6 +157,12 @@ py::dict train(engine::Runner& runner, const graph::Program& program, BatchSourc
   return report_object(value_or_throw(std::move(*report)));
 }
 
+void start_pass(BatchSource& source) {
+  Status status;
+  run_interruptibly([&] { status = source.start(1); }, [&source] { source.stop(); });
+  throw_if_error(status);
+}
+
 // The next batch of a pass that start(1) began: a tensor with memory of its own for each variable; None at the end.
 py::object next_batch(BatchSource& source, const graph::Program& program) {
   data::Batch batch;
@@ -238,7 +244,7 @@ void bind_data(py::module_& m) {
            py::arg("defaults"), py::arg("table"));
   py::class_<BatchSource>(m, "BatchSource", "Batches for trainer threads.")
       .def("stop", &BatchSource::stop, Release())
-      .def("start", [](BatchSource& source) { run_interruptibly([&] { throw_if_error(source.start(1)); }); })
+      .def("start", &start_pass)
       .def("next_batch", &next_batch, py::arg("program"));
   py::class_<QueueDataset, BatchSource>(m, "QueueDataset", "Streams files.").def(py::init<DatasetOptions>(), py::arg("options"));
   py::class_<InMemoryDataset, BatchSource>(m, "InMemoryDataset", "Reads files into memory first.")

@@ -144,6 +144,13 @@ def test_a_missing_file_is_named(numbers, kind):
         numbers.load_and_train(numbers.dataset(kind, ["nothere"]))
 
 
+# What a pass refused as it began ended the process: "terminate called after throwing an instance of 'argosy::Error'".
+def test_a_loader_over_a_missing_file_raises(fluid, numbers):
+    loader = fluid.io.DataLoader.from_dataset(numbers.dataset("QueueDataset", ["absent"]), fluid.cpu_places(1))
+    with pytest.raises(FileNotFoundError, match="absent"):
+        list(loader())
+
+
 def test_files_of_a_remote_store_come_through_hadoop(numbers, monkeypatch):
     hadoop = numbers.folder / "bin" / "hadoop"
     hadoop.parent.mkdir()
