@@ -52,9 +52,9 @@ class Producer:
         self._topics[name] = self._lib.rd_kafka_topic_new(self._producer, name.encode(), None)
 
     def produce(self, topic, partition, messages, times=None):
-        """Returns when the brokers have them; None is a message without a value. times: of each, in seconds since 1970 (now)."""
+        """Returns when the brokers have them, of text or bytes; None is a message without a value. times: of each, in seconds since 1970 (now)."""
         for message, time in zip(messages, times or [None] * len(messages), strict=True):
-            data = None if message is None else message.encode()
+            data = message.encode() if isinstance(message, str) else message
             words = [_TOPIC, ctypes.c_void_p(self._topics[topic]), _PARTITION, ctypes.c_int32(partition), _FLAGS, ctypes.c_int(_COPY)]
             words += [_VALUE, ctypes.c_char_p(data), ctypes.c_size_t(len(data or b""))]
             words += [] if time is None else [_TIME, ctypes.c_int64(round(time * 1000))]

@@ -240,6 +240,7 @@ std::span<const OtherVariable> other_variables() {
       {"ARGOSY_HDFS",
        "what hdfs: paths are read and written by: arrow (libhdfs, through pyarrow) or hadoop (ARGOSY_FS_COMMAND); none: hadoop"},
       {"ARGOSY_KAFKA_CONFIG", "a file of librdkafka's properties, KEY=VALUE a line, for readers of kafka: files"},
+      {"ARGOSY_KAFKA_SECONDS", "how long a reader of a kafka: file waits for its next message before that is an error; none: 120"},
       {"ARGOSY_MPI_LIBRARY", "the file of OpenMPI's library; none: the system's"},
       {"ARGOSY_RESUME", "set by the launcher: the checkpoint that a collective job goes on from"},
       {"ARGOSY_CHECKPOINT_FILE", "set by the launcher: where rank 0 of a collective job notes its checkpoints"},

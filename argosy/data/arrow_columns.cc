@@ -107,20 +107,6 @@ Result<Slot> make_slot(const ArrowSchema& schema, const SlotSpec& spec, const Co
   return slot;
 }
 
-Status check_names(std::span<const SlotSpec> slots, const ColumnOptions& options) {
-  std::vector<std::string> names;
-  for (const SlotSpec& slot : slots) names.push_back(slot.name);
-  const auto check = [&](const std::string& name) {
-    if (std::ranges::find(names, name) != names.end()) return Status();
-    const auto near = nearest_name(name, names);
-    return Status::invalid_argument("set_columns names slot '{}', which the dataset does not have{}", name,
-                                    near ? "; did you mean '" + *near + "'?" : "");
-  };
-  for (const auto& [name, columns] : options.columns) RETURN_IF_ERROR(check(name));
-  for (const auto& [name, value] : options.defaults) RETURN_IF_ERROR(check(name));
-  return {};
-}
-
 // A row of a dense slot that is a list: what is wrong with its length.
 std::optional<std::string> bad_length(const Slot& slot, const ArrowView& view, int64_t row) {
   if (view.list_missing(row)) {
@@ -247,10 +233,24 @@ ArrowColumns::ArrowColumns(std::vector<Slot> slots, std::vector<int> fields)
     : slots_(std::move(slots)), fields_(std::move(fields)) {}
 ArrowColumns::~ArrowColumns() = default;
 
+Status ArrowColumns::check_options(std::span<const SlotSpec> slots, const ColumnOptions& options) {
+  std::vector<std::string> names;
+  for (const SlotSpec& slot : slots) names.push_back(slot.name);
+  const auto check = [&](const std::string& name) {
+    if (std::ranges::find(names, name) != names.end()) return Status();
+    const auto near = nearest_name(name, names);
+    return Status::invalid_argument("set_columns names slot '{}', which the dataset does not have{}", name,
+                                    near ? "; did you mean '" + *near + "'?" : "");
+  };
+  for (const auto& [name, columns] : options.columns) RETURN_IF_ERROR(check(name));
+  for (const auto& [name, value] : options.defaults) RETURN_IF_ERROR(check(name));
+  return {};
+}
+
 Result<std::shared_ptr<const ArrowColumns>> ArrowColumns::make(const ArrowSchema& schema, Rows rows,
                                                                std::span<const SlotSpec> slots, const ColumnOptions& options,
                                                                std::string_view name) {
-  RETURN_IF_ERROR(check_names(slots, options));
+  RETURN_IF_ERROR(check_options(slots, options));
   std::vector<Slot> made;
   std::vector<int> fields;
   for (const SlotSpec& spec : slots) {

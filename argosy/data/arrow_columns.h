@@ -34,6 +34,9 @@ class ArrowColumns {
   static Result<std::shared_ptr<const ArrowColumns>> make(const ArrowSchema& schema, Rows rows, std::span<const SlotSpec> slots,
                                                           const ColumnOptions& options, std::string_view name);
 
+  // Refuses options of slots that are not there.
+  static Status check_options(std::span<const SlotSpec> slots, const ColumnOptions& options);
+
   // Those of the schema's fields that are used, ascending.
   std::span<const int> fields() const { return fields_; }
 

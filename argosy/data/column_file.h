@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "argosy/base/status.h"
 #include "argosy/data/arrow_interface.h"
@@ -52,6 +53,12 @@ struct ColumnWriteOptions {
   std::string compression = "zstd";  // "zstd", "snappy", "none"
 };
 
+// Rows in memory, each array with every field of the schema.
+struct RowBatches {
+  ArrowOwned<ArrowSchema> schema;
+  std::vector<ArrowOwned<ArrowArray>> rows;
+};
+
 // Thread-safe.
 class ColumnFiles {
  public:
@@ -61,12 +68,14 @@ class ColumnFiles {
                                                            std::shared_ptr<ObjectFile> object = nullptr) = 0;
   virtual Result<std::unique_ptr<ColumnFile>> open_arrow(const std::string& path,
                                                          std::shared_ptr<ObjectFile> object = nullptr) = 0;
+  // A stream of Arrow's IPC format, and nothing behind it. Errors do not name where it is from.
+  virtual Result<RowBatches> read_stream(std::string bytes) = 0;
   virtual Result<std::unique_ptr<ColumnFileWriter>> create_parquet(const std::string& path, ArrowSchema* schema,
                                                                    const ColumnWriteOptions& options) = 0;
 };
 
 // Of this header. A module of another version is refused.
-inline constexpr int kColumnFilesVersion = 2;
+inline constexpr int kColumnFilesVersion = 3;
 // What the module exports (module.h): void* argosy_column_files(int version), which points to a ColumnFiles.
 inline constexpr const char* kColumnFilesFunction = "argosy_column_files";
 

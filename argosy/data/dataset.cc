@@ -44,17 +44,21 @@ const char* format_name(FileFormat format) {
   return "";
 }
 
+bool has_columns(const DatasetOptions& options, const std::string& file) {
+  return is_table(options, file) || (is_message_range(file) && options.format == FileFormat::arrow);
+}
+
 // A format that the source of the data does not have.
 Status check_source(const DatasetOptions& options) {
   if (options.table != nullptr && options.format != FileFormat::by_name)
     return Status::invalid_argument("set_format(\"{}\") is for files, and the dataset has a table (set_table); leave one out",
                                     format_name(options.format));
-  if (options.format != FileFormat::parquet && options.format != FileFormat::arrow) return {};
+  if (options.format != FileFormat::parquet) return {};
   const auto message = std::ranges::find_if(options.files, is_message_range);
   if (message == options.files.end()) return {};
   return Status::unimplemented(
-      "set_format(\"{}\") is for files, and '{}' has messages, each of which is a line: MultiSlot or Criteo's text, or an object "
-      "(set_format(\"json\")); a pipe command makes lines of others",
+      "set_format(\"{}\") is for files, and '{}' has messages, each of which is a line of MultiSlot or Criteo's text, an object "
+      "(set_format(\"json\")) or a stream of Arrow's IPC format (set_format(\"arrow\")); a pipe command makes lines of others",
       format_name(options.format), *message);
 }
 
@@ -62,7 +66,7 @@ Status check_source(const DatasetOptions& options) {
 Status check_format(const DatasetOptions& options) {
   RETURN_IF_ERROR(check_source(options));
   const bool tables = options.table != nullptr ||
-                      std::ranges::any_of(options.files, [&](const std::string& file) { return is_table(options, file); });
+                      std::ranges::any_of(options.files, [&](const std::string& file) { return has_columns(options, file); });
   if (options.format == FileFormat::json && (options.criteo.has_value() || options.corpus.has_value()))
     return Status::invalid_argument("lines are JSON (set_format) or {}; leave one out",
                                     options.criteo.has_value() ? "Criteo's (set_criteo)" : "sentences (set_corpus)");

@@ -9,6 +9,7 @@
 #include "argosy/base/mutex.h"
 #include "argosy/base/plant.h"
 #include "argosy/base/random.h"
+#include "argosy/data/arrow_messages.h"
 #include "argosy/data/corpus.h"
 #include "argosy/data/decompress.h"
 #include "argosy/data/json_lines.h"
@@ -85,6 +86,10 @@ Result<std::unique_ptr<LineParser>> make_parser(const DatasetOptions& options, u
   }
   if (options.criteo.has_value()) {
     ASSIGN_OR_RETURN(std::unique_ptr<LineParser> parser, CriteoParser::make(options.slots, *options.criteo));
+    return parser;
+  }
+  if (options.format == FileFormat::arrow && std::ranges::any_of(options.files, is_message_range)) {
+    ASSIGN_OR_RETURN(std::unique_ptr<LineParser> parser, ArrowMessageParser::make(options.slots, options.columns));
     return parser;
   }
   if (options.format == FileFormat::json) {
@@ -212,7 +217,10 @@ Result<int64_t> FileFeed::read_rows(int reader, PartReader& rows, const FileHand
 
 Result<int64_t> FileFeed::read_text(int reader, const FileHandout::File& file) {
   const std::shared_ptr<TextOrigin> origin = origin_of(file.place);
-  const PipeOptions pipe{.path = origin->path, .command = options_.pipe_command, .store = options_.store};
+  const PipeOptions pipe{.path = origin->path,
+                         .command = options_.pipe_command,
+                         .store = options_.store,
+                         .messages = options_.format == FileFormat::arrow ? MessageForm::bytes : MessageForm::text};
   ASSIGN_OR_RETURN(auto stream, open_pipe(pipe, origin->errors, stop_));
   BlockReader blocks(std::move(stream), origin, options_.batch_size, &clock_);
   for (int64_t lines = 0;;) {
@@ -290,10 +298,12 @@ Status FileFeed::parse(TextPiece& piece, Batch& batch) {
 
 Status FileFeed::note_bad_line(const TextPiece& piece, const LineError& error) {
   const TextOrigin& origin = *piece.block->origin;
-  const int64_t byte = error.at - piece.begin() + 1;
-  std::string message = origin.first_offset ? fmt::format("{}: offset {}, byte {}: {}", origin.path,
-                                                          *origin.first_offset + piece.line - 1, byte, error.what)
-                                            : fmt::format("{}:{}:{}: {}", origin.path, piece.line, byte, error.what);
+  const std::optional<int64_t> byte = error.at == nullptr ? std::nullopt : std::optional(error.at - piece.begin() + 1);
+  std::string message =
+      origin.first_offset
+          ? fmt::format("{}: offset {}{}: {}", origin.path, *origin.first_offset + piece.line - 1,
+                        byte ? fmt::format(", byte {}", *byte) : "", error.what)
+          : fmt::format("{}:{}{}: {}", origin.path, piece.line, byte ? fmt::format(":{}", *byte) : "", error.what);
   if (!origin.command.empty()) {
     message += fmt::format("; the line is from the output of the pipe command '{}'", origin.command);
     if (const std::string errors = origin.errors->text(); !errors.empty()) message += "; its stderr ends with:\n" + errors;

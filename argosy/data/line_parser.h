@@ -13,7 +13,7 @@ namespace argosy::data {
 // eight bytes at a time.
 inline constexpr size_t kTextPadding = 32;
 
-// Why a line is bad: the byte where it went wrong, and a sentence that names slot, found and expected.
+// Why a line is bad: the byte where it went wrong (null: no byte of its own), and a sentence that names slot, found and expected.
 struct LineError {
   const char* at = nullptr;
   std::string what;

@@ -10,6 +10,7 @@
 #include "argosy/base/clock.h"
 #include "argosy/base/status.h"
 #include "argosy/data/byte_stream.h"
+#include "argosy/data/message_bytes.h"
 
 // What the module argosy_kafka, a shared library that is opened when messages are read for the first time, offers. No header of
 // librdkafka is seen outside of the module.
@@ -61,12 +62,12 @@ class MessageLogs {
   virtual ~MessageLogs() = default;
   virtual Result<std::unique_ptr<MessageLog>> open(const std::string& brokers, const std::string& topic,
                                                    const std::string& group) = 0;
-  // A line per offset: a message's bytes, line ends in it as spaces; an empty one where there is no message (compacted, aborted,
-  // without a value). `stop` outlives the stream.
-  virtual Result<std::unique_ptr<ByteStream>> read(const MessageRange& range, const StopSignal& stop) = 0;
+  // A line per offset, of a message in this form; an empty one where there is no message (compacted, aborted, without a value).
+  // `stop` outlives the stream.
+  virtual Result<std::unique_ptr<ByteStream>> read(const MessageRange& range, MessageForm form, const StopSignal& stop) = 0;
 };
 
-inline constexpr int kMessageLogsVersion = 2;
+inline constexpr int kMessageLogsVersion = 3;
 inline constexpr const char* kMessageLogsFunction = "argosy_message_logs";
 
 // Opens the module, once in a process. An error says what is missing.

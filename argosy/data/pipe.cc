@@ -59,7 +59,7 @@ Result<std::unique_ptr<ByteStream>> open_pipe(const PipeOptions& options, std::s
   if (is_message_range(options.path)) {
     ASSIGN_OR_RETURN(MessageLogs * logs, message_logs());
     ASSIGN_OR_RETURN(const MessageRange range, parse_message_range(options.path));
-    ASSIGN_OR_RETURN(input.stream, logs->read(range, stop));
+    ASSIGN_OR_RETURN(input.stream, logs->read(range, options.messages, stop));
   } else if (is_store_uri(options.path)) {
     ASSIGN_OR_RETURN(auto packed, stream_object(options.path, stop));
     input.stream = decompress_by_name(std::move(packed), std::string(without_query(options.path)));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "argosy/data/byte_stream.h"
+#include "argosy/data/message_bytes.h"
 #include "argosy/data/pipe_command.h"
 #include "argosy/data/remote_store.h"
 
@@ -14,6 +15,7 @@ struct PipeOptions {
   std::string path;             // or the URI of an object; one of hdfs: or afs: is read through the store's command
   std::string command = "cat";  // a shell command that turns the file (its stdin) into lines (its stdout)
   RemoteStore store = {};
+  MessageForm messages = MessageForm::text;  // of a range of messages
 };
 
 // "cat" and nothing at all stand for the file itself: no process is started for them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argosy/base/env.h"
 #include "argosy/kafka/kafka_client.h"
 
 namespace argosy::kafka_module {
@@ -22,6 +23,14 @@ struct DestroyEvent {
 };
 using Queue = std::unique_ptr<rd_kafka_queue_t, DestroyQueue>;
 using Event = std::unique_ptr<rd_kafka_event_t, DestroyEvent>;
+
+Result<double> reader_seconds() {
+  constexpr double kDefault = 120;
+  ASSIGN_OR_RETURN(const auto seconds, env_number("ARGOSY_KAFKA_SECONDS"));
+  if (!seconds || (*seconds > 0 && *seconds <= 86400)) return seconds.value_or(kDefault);
+  return Status::invalid_argument(
+      "environment variable ARGOSY_KAFKA_SECONDS is {}, expected a number of seconds above 0, at most 86400", *seconds);
+}
 
 // Asked again while brokers are away, until the deadline.
 constexpr double kTrySeconds = 2;
@@ -128,9 +137,10 @@ class KafkaLog : public data::MessageLog {
   Result<data::TimedOffset> read_times(const data::MessageRange& range, int64_t time, double silence_seconds) {
     for (Deadline deadline = Deadline::after_seconds(silence_seconds);;) {
       const Message message(rd_kafka_consumer_poll(times_->handle(), kRestMilliseconds));
-      if (message == nullptr && deadline.passed()) return silence(*times_, range, range.from, silence_seconds);
+      const bool good = message != nullptr && message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+      if (!good && deadline.passed()) return silence(*times_, range, range.from, silence_seconds);
       if (message == nullptr || message->partition != range.partition) continue;
-      const bool good = message->err == RD_KAFKA_RESP_ERR_NO_ERROR, end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+      const bool end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
       if ((good || end) && message->offset >= range.to) return data::TimedOffset{.offset = range.to, .time = {}};
       if (!good && !end) RETURN_IF_ERROR(check_message(*times_, range, range.from, *message));
       if (!good) continue;
@@ -204,15 +214,22 @@ class KafkaLog : public data::MessageLog {
 
 class RangeStream : public data::ByteStream {
  public:
-  RangeStream(std::unique_ptr<KafkaClient> client, const data::MessageRange& range, const data::StopSignal& stop)
-      : client_(std::move(client)), range_(range), stop_(stop), next_(range.from) {}
+  RangeStream(std::unique_ptr<KafkaClient> client, const data::MessageRange& range, data::MessageForm form,
+              double patience_seconds, const data::StopSignal& stop)
+      : client_(std::move(client)),
+        range_(range),
+        form_(form),
+        patience_seconds_(patience_seconds),
+        stop_(stop),
+        next_(range.from) {}
 
   Result<size_t> read(std::span<char> room) override {
     size_t filled = 0;
     while (filled < room.size()) {
       if (given_ == text_.size()) {
         if (next_ >= range_.to) break;
-        ASSIGN_OR_RETURN(const bool more, fill(filled > 0 ? 0 : kPatienceSeconds));  // what there is is handed on before it waits
+        ASSIGN_OR_RETURN(const bool more,
+                         fill(filled > 0 ? 0 : patience_seconds_));  // what there is is handed on before it waits
         if (!more) break;
       }
       const size_t part = std::min(room.size() - filled, text_.size() - given_);
@@ -237,7 +254,7 @@ class RangeStream : public data::ByteStream {
       if (message != nullptr) RETURN_IF_ERROR(take(*message));
       if (!text_.empty()) return true;
       if (message == nullptr && seconds <= 0) return false;
-      if (message == nullptr && deadline.passed()) return silence(*client_, range_, next_, seconds);
+      if (seconds > 0 && deadline.passed()) return silence(*client_, range_, next_, seconds);
     }
     return !text_.empty();
   }
@@ -247,7 +264,8 @@ class RangeStream : public data::ByteStream {
       case RD_KAFKA_RESP_ERR_NO_ERROR:
         pass_over(std::min(message.offset, range_.to));
         if (message.offset < next_ || message.offset >= range_.to) return {};
-        append(static_cast<const char*>(message.payload), message.len);
+        append({static_cast<const char*>(message.payload), message.len});
+        ++next_;
         return {};
       case RD_KAFKA_RESP_ERR__PARTITION_EOF:
         // The end of the partition: what lacks before it is no message. A broker whose end lies before ours is not up to date.
@@ -260,17 +278,19 @@ class RangeStream : public data::ByteStream {
   void pass_over(int64_t until) {
     for (; next_ < until; ++next_) text_ += '\n';
   }
-  void append(const char* bytes, size_t size) {
-    while (size > 0 && (bytes[size - 1] == '\n' || bytes[size - 1] == '\r')) --size;
+  void append(std::string_view message) {
+    if (form_ == data::MessageForm::bytes) return data::append_bytes_line(message, text_);
+    message = message.substr(0, message.find_last_not_of("\r\n") + 1);
     const size_t at = text_.size();
-    if (size > 0) text_.append(bytes, size);
+    text_.append(message);
     std::replace(text_.begin() + static_cast<std::ptrdiff_t>(at), text_.end(), '\n', ' ');
     text_ += '\n';
-    ++next_;
   }
 
   const std::unique_ptr<KafkaClient> client_;
   const data::MessageRange range_;
+  const data::MessageForm form_;
+  const double patience_seconds_;
   const data::StopSignal& stop_;
   std::string text_;  // lines that were not read yet, from given_ on
   size_t given_ = 0;
@@ -285,10 +305,12 @@ Result<std::unique_ptr<data::MessageLog>> open_log(const std::string& brokers, c
   return std::unique_ptr<data::MessageLog>(std::make_unique<KafkaLog>(std::move(client), topic, group));
 }
 
-Result<std::unique_ptr<data::ByteStream>> read_range(const data::MessageRange& range, const data::StopSignal& stop) {
+Result<std::unique_ptr<data::ByteStream>> read_range(const data::MessageRange& range, data::MessageForm form,
+                                                     const data::StopSignal& stop) {
+  ASSIGN_OR_RETURN(const double patience_seconds, reader_seconds());
   ASSIGN_OR_RETURN(auto client, KafkaClient::connect(range.brokers, ""));
   RETURN_IF_ERROR(assign(*client, range));
-  return std::unique_ptr<data::ByteStream>(std::make_unique<RangeStream>(std::move(client), range, stop));
+  return std::unique_ptr<data::ByteStream>(std::make_unique<RangeStream>(std::move(client), range, form, patience_seconds, stop));
 }
 
 }  // namespace argosy::kafka_module

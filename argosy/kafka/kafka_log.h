@@ -10,9 +10,9 @@ namespace argosy::kafka_module {
 Result<std::unique_ptr<data::MessageLog>> open_log(const std::string& brokers, const std::string& topic,
                                                    const std::string& group);
 
-// A partition's messages as text; see data::MessageLogs::read. Waits for a message as long as kPatienceSeconds, through changes
-// of leaders and brokers that are away.
-Result<std::unique_ptr<data::ByteStream>> read_range(const data::MessageRange& range, const data::StopSignal& stop);
-inline constexpr double kPatienceSeconds = 120;
+// A partition's messages as lines; see data::MessageLogs::read. Waits for a message as long as ARGOSY_KAFKA_SECONDS says,
+// through changes of leaders and brokers that are away.
+Result<std::unique_ptr<data::ByteStream>> read_range(const data::MessageRange& range, data::MessageForm form,
+                                                     const data::StopSignal& stop);
 
 }  // namespace argosy::kafka_module

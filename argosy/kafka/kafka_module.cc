@@ -10,8 +10,9 @@ class Logs : public data::MessageLogs {
                                                  const std::string& group) override {
     return open_log(brokers, topic, group);
   }
-  Result<std::unique_ptr<data::ByteStream>> read(const data::MessageRange& range, const data::StopSignal& stop) override {
-    return read_range(range, stop);
+  Result<std::unique_ptr<data::ByteStream>> read(const data::MessageRange& range, data::MessageForm form,
+                                                 const data::StopSignal& stop) override {
+    return read_range(range, form, stop);
   }
 };
 

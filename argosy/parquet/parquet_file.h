@@ -14,6 +14,9 @@ Result<std::unique_ptr<data::ColumnFile>> open_parquet(const std::string& path, 
 // A file of Arrow's IPC format: its record batches are the row groups.
 Result<std::unique_ptr<data::ColumnFile>> open_arrow(const std::string& path, std::shared_ptr<data::ObjectFile> object);
 
+// See data::ColumnFiles.
+Result<data::RowBatches> read_stream(std::string bytes);
+
 Result<std::unique_ptr<data::ColumnFileWriter>> create_parquet(const std::string& path, ArrowSchema* schema,
                                                                const data::ColumnWriteOptions& options);
 

@@ -14,6 +14,7 @@ class Files : public data::ColumnFiles {
                                                        std::shared_ptr<data::ObjectFile> object) override {
     return parquet_module::open_arrow(path, std::move(object));
   }
+  Result<data::RowBatches> read_stream(std::string bytes) override { return parquet_module::read_stream(std::move(bytes)); }
   Result<std::unique_ptr<data::ColumnFileWriter>> create_parquet(const std::string& path, ArrowSchema* schema,
                                                                  const data::ColumnWriteOptions& options) override {
     return parquet_module::create_parquet(path, schema, options);

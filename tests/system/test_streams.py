@@ -11,19 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from kafka_mock import MockCluster
 from ps_job import SECONDS, until
-
-
-@pytest.fixture
-def cluster():
-    try:
-        made = MockCluster()
-    except OSError:
-        pytest.skip("librdkafka is not installed")
-    yield made
-    made.close()
-
 
 # A message's id is its row; SGD with rate 1 and a gradient of 1 count how often it was trained. In sync mode the gradient is the mean of those workers that
 # still have batches: there Adagrad, whose first step is 1 for any gradient, and whose second adds 0.7. In geo mode half of a difference is sent.
@@ -109,7 +97,9 @@ def test_every_message_counts_once_whoever_is_killed(job, cluster, mode, threads
     total, partitions = 1200, 4
     cluster.topic("clicks", partitions)
     job.write("pipe.sh", PIPE)
-    stream = f"fluid.dataset.MessageStream({cluster.brokers!r}, 'clicks', group='g', range=100, idle_seconds=6.0, poll_seconds=0.1)"
+    # What a broker that is away may take is less than what the test waits for.
+    stream = f"fluid.dataset.MessageStream({cluster.brokers!r}, 'clicks', group='g', range=100, idle_seconds=6.0, poll_seconds=0.1, broker_seconds=20.0)"
+    job.env["ARGOSY_KAFKA_SECONDS"] = "30"
     job.write("train.py", script(stream, total, mode, threads))
     launcher = job.fleetrun("--max_restart=4", "--directory=kept", "train.py")
     for wave in waves(cluster, total, partitions, 4):
@@ -288,38 +278,6 @@ def stream_of_this_process(cluster):
     return fluid.dataset.MessageStream(cluster.brokers, "clicks", range=50, idle_seconds=0.5, poll_seconds=0.05)
 
 
-class Alone:
-    """A process without servers."""
-
-    def __init__(self):
-        import paddle.fluid as fluid
-
-        self.fluid = fluid
-        self.ids = fluid.layers.data("ids", [1], dtype="int64", lod_level=1)
-        self.exe = fluid.Executor(fluid.CPUPlace())
-        self.loss = fluid.layers.mean(fluid.layers.cast(self.ids, "float32"))
-
-    def stream(self, cluster, **settings):
-        return self.fluid.dataset.MessageStream(cluster.brokers, "clicks", **{"idle_seconds": 0.5, "poll_seconds": 0.05, **settings})
-
-    def ids_of(self, files, format=None):
-        dataset = self.fluid.DatasetFactory().create_dataset("QueueDataset")
-        dataset.set_format(format)
-        dataset.set_use_var([self.ids])
-        dataset.set_batch_size(10_000)
-        dataset.set_filelist(files)
-        (ids,) = self.exe.train_from_dataset(dataset=dataset, fetch_list=[self.ids])
-        return np.asarray(ids).ravel().tolist()
-
-
-@pytest.fixture
-def alone():
-    import paddle.fluid as fluid
-
-    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard(), fluid.scope_guard(fluid.Scope()):
-        yield Alone()
-
-
 def test_a_new_stream_goes_on_behind_what_was_committed(alone, cluster):
     cluster.topic("clicks", 1)
     cluster.produce("clicks", 0, [f"1 {i}" for i in range(10)])
@@ -422,9 +380,8 @@ def test_a_message_may_be_an_object(alone, cluster):
     cluster.produce("clicks", 0, ['{"ids": [5, 6], "price": 0.5}', None, '{"ids": []}', '{"price": 1,\n "ids": 7}'])
     files = alone.stream(cluster).next()
     assert alone.ids_of(files, "json") == [5, 6, 7]
-    for format in ("arrow", "parquet"):
-        with pytest.raises(NotImplementedError, match=rf'set_format\("{format}"\) is for files, and \'kafka://.*/clicks/0\?from=0&to=4\' has messages'):
-            alone.ids_of(files, format)
+    with pytest.raises(NotImplementedError, match=r'set_format\("parquet"\) is for files, and \'kafka://.*/clicks/0\?from=0&to=4\' has messages'):
+        alone.ids_of(files, "parquet")
     cluster.produce("clicks", 0, ['{"ids": "x"}'])
     with pytest.raises(Exception, match=r"/clicks/0\?from=0&to=5: offset 4, byte 9: "):
         alone.ids_of(alone.stream(cluster, group="another").next(), "json")
@@ -467,10 +424,13 @@ def test_settings_that_cannot_be_are_refused_by_name(alone, tmp_path):
         streams.FolderStream(f"{tmp_path}/part-*", most=0)
 
 
-def test_what_cannot_be_read_is_named(alone, cluster):
+def test_what_cannot_be_read_is_named(alone, cluster, monkeypatch):
     cluster.topic("clicks", 1)
     with pytest.raises(Exception, match="offset 5"):
         alone.ids_of([f"kafka://{cluster.brokers}/clicks/0?from=5&to=9"])
+    with monkeypatch.context() as context, pytest.raises(ValueError, match="ARGOSY_KAFKA_SECONDS is -1, expected a number of seconds above 0"):
+        context.setenv("ARGOSY_KAFKA_SECONDS", "-1")
+        alone.ids_of([f"kafka://{cluster.brokers}/clicks/0?from=0&to=1"])
     with pytest.raises(ValueError, match="expected kafka://BROKERS/TOPIC/PARTITION"):
         alone.ids_of(["kafka://b:1/clicks/0"])
     with pytest.raises(ValueError, match="'earliest' or 'latest'; found 'now'"):

@@ -110,7 +110,8 @@ class DatasetBase(dataset_settings.Base):
         self._corpus = _core.CorpusOptions(vocabulary, int(window), float(sample), float(power), int(seed))
 
     def set_format(self, format=None):
-        """What the files are: "text", "json" (an object a line), "parquet" or "arrow" (Arrow's IPC files, Feather).
+        """What the files are: "text", "json" (an object a line), "parquet" or "arrow" (Arrow's IPC files, Feather; of messages of Kafka: streams
+        of Arrow's IPC format, a sample per row; the batch size counts messages).
 
         Without it the name says it: .parquet, .arrow, .feather, .ipc, where no pipe command is set; anything else is text.
 
@@ -344,7 +345,8 @@ class _FileStream:
 
 
 class MessageStream(_FileStream):
-    """Messages of a Kafka topic, as one list of files after the other: each a range of offsets, a message a line, for set_filelist().
+    """Messages of a Kafka topic, as one list of files after the other: each a range of offsets, a message a line of text, a JSON object or a stream
+    of Arrow's IPC format (set_format), for set_filelist().
 
     All workers of a job take the same lists, and set_file_handout() deals them out. Each message counts once, also where processes are
     killed: its offset is the number of its line, by which the servers know what they have, and what was agreed upon to read is kept by
