@@ -98,7 +98,7 @@ parity: build ## every function and saved models against PaddlePaddle 1.8.5 and 
 zoo: build ## runs the models of a checkout of PaddleRec (ZOO=folder) on their sample data; ONLY=part of a name, KIND=static, JUDGE=2.6.2's python, RESUME=1; writes docs/zoo.md
 	@$(PYTHON) tests/zoo/run.py --zoo $(ZOO) $(if $(ONLY),--only $(ONLY)) $(if $(KIND),--kind $(KIND)) $(if $(JUDGE),--judge $(JUDGE)) --write docs/zoo.md $(if $(RESUME),--resume) --jobs $(JOBS)
 
-BENCH_PROGRAMS := collective_bench ctr_bench ctr_ps_bench load_bench memory_bench overhead_bench predict_load word2vec_bench data_bench parquet_bench rpc_bench table_bench ps_bench engine_bench argosy_program argosy_server fleetrun argosy_predict _core argosy_python_packages
+BENCH_PROGRAMS := collective_bench server_load ctr_bench ctr_ps_bench load_bench memory_bench overhead_bench predict_load word2vec_bench data_bench parquet_bench rpc_bench table_bench ps_bench engine_bench argosy_program argosy_server fleetrun argosy_predict _core argosy_python_packages
 bench: setup $(BUILD)/build.ninja ## speed and memory against their bounds and peers; ONLY="row row", ROUNDS=5; brings docs/benchmarks.md up to date
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target $(BENCH_PROGRAMS)
 	@$(PYTHON) bench/run.py $(foreach row,$(ONLY),--only $(row)) --rounds $(or $(ROUNDS),5)
