@@ -79,7 +79,10 @@ std::vector<std::string> FileStream::next() {
     // A process that was started again first hears what was agreed upon before.
     const News news = live_ ? value_or_throw(wait_for_news(idle)) : News{};
     const Agreed agreed = agree(news, idle);
-    if (agreed.live && agreed.first && std::exchange(unsettled_, false)) throw_if_error(settle());
+    if (agreed.live && agreed.first && unsettled_) {
+      throw_if_error(settle());
+      unsettled_ = false;
+    }
     live_ = agreed.live;
     if (agreed.ended) {
       throw_if_error(end(agreed.plan));

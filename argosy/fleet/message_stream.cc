@@ -139,12 +139,13 @@ Result<FileStream::News> MessageStream::look(bool silent) {
 }
 
 Result<std::vector<MessageStream::Range>> MessageStream::new_messages() {
-  ASSIGN_OR_RETURN(const auto partitions, log_->offsets(Deadline::after_seconds(settings_.broker_seconds)));
+  const Deadline deadline = Deadline::after_seconds(settings_.broker_seconds);
+  ASSIGN_OR_RETURN(const auto partitions, log_->offsets(deadline));
   std::vector<Range> ranges;
   const bool later = !begin_.empty() || !next_.empty();  // a partition that is not known was added since
   for (const data::PartitionOffsets& one : partitions) {
     if (!next_.contains(one.partition) && !begin_.contains(one.partition)) {
-      ASSIGN_OR_RETURN(begin_[one.partition], first_offset(one, later));
+      ASSIGN_OR_RETURN(begin_[one.partition], first_offset(one, later, deadline));
     }
     const int64_t from = next_.contains(one.partition) ? next_[one.partition] : begin_[one.partition];
     if (from < one.first)
@@ -159,9 +160,8 @@ Result<std::vector<MessageStream::Range>> MessageStream::new_messages() {
   return ranges;
 }
 
-Result<int64_t> MessageStream::first_offset(const data::PartitionOffsets& there, bool later) {
-  ASSIGN_OR_RETURN(const auto committed,
-                   log_->committed(std::span(&there.partition, 1), Deadline::after_seconds(settings_.broker_seconds)));
+Result<int64_t> MessageStream::first_offset(const data::PartitionOffsets& there, bool later, Deadline deadline) {
+  ASSIGN_OR_RETURN(const auto committed, log_->committed(std::span(&there.partition, 1), deadline));
   if (committed[0]) return *committed[0];
   return settings_.from == "latest" && !later ? there.end : there.first;  // one that is added later is read from its beginning
 }
