@@ -173,6 +173,12 @@ void bind_operator(py::module_& m) {
           },
           py::arg("name"), py::arg("val"))
       .def(
+          "_set_input",
+          [](const OperatorHandle& o, const std::string& slot, std::vector<std::string> names) {
+            o.get().inputs[slot] = std::move(names);
+          },
+          py::arg("slot"), py::arg("names"))
+      .def(
           "to_string", [](const OperatorHandle& o, bool) { return graph::to_string(o.get()); }, py::arg("throw_on_error") = true)
       .def("__str__", [](const OperatorHandle& o) { return graph::to_string(o.get()); })
       .def(

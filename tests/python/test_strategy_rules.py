@@ -192,12 +192,10 @@ def test_what_amp_has_not_names_its_substitute(static):
         fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy(amp=True, amp_configs={"use_pure_bf16": True})).minimize(loss)
 
 
-def test_what_decorate_is_told_of_scaled_losses_changes_nothing_and_is_said(static):
+def test_what_decorate_is_told_of_scaled_losses_of_bfloat16_changes_nothing_and_is_said(static):
     with pytest.warns(UserWarning, match=r"decorate: 16 bits are bfloat16 in programs, .*; init_loss_scaling, incr_ratio change nothing") as said:
-        made = paddle.static.amp.decorate(paddle.optimizer.SGD(0.1), init_loss_scaling=8.0, incr_ratio=4.0)
+        made = paddle.static.amp.decorate(paddle.optimizer.SGD(0.1), init_loss_scaling=8.0, incr_ratio=4.0, dtype="bfloat16")
     assert len(said) == 1 and made.get_loss_scaling() == 1.0 and made.get_lr() == 0.1
-    with pytest.warns(UserWarning, match="needs no scaled losses; use_dynamic_loss_scaling changes nothing"):
-        paddle.fluid.contrib.mixed_precision.decorate(paddle.optimizer.SGD(0.1), use_dynamic_loss_scaling=True)
 
 
 @pytest.mark.parametrize(

@@ -263,6 +263,7 @@ void check_gradient(const OpContext& op, const at::Tensor& gradient, const at::T
 }
 
 void update(const OpContext& op) {
+  if (op.has_input("SkipUpdate") && op.on_cpu("SkipUpdate").item<bool>()) return;
   Updater& updater = op.state<Updater>([&] { return make_updater(op); });
   const at::Tensor param = op.tensor("Param").detach();
   if (param.scalar_type() != at::kFloat || !param.is_contiguous()) {
@@ -284,6 +285,11 @@ void update(const OpContext& op) {
   update_rows_on_device(op, updater, move, *grad.rows, param, states);
 }
 
+// Those that have the input in PaddlePaddle; others take the gradient, which is 0 then.
+bool can_be_skipped(const optim::RuleInfo& info) {
+  return info.op_type == "adam" || info.op_type == "adamw" || info.op_type == "lamb";
+}
+
 std::vector<OpRegistration> register_rules() {
   std::vector<OpRegistration> registered;
   for (const optim::RuleInfo& info : optim::all_rules()) {
@@ -293,6 +299,7 @@ std::vector<OpRegistration> register_rules() {
       op.input("LearningRate", "one number");
     else
       op.optional_input("LearningRate", "used where the rule is told to");
+    if (can_be_skipped(info)) op.optional_input("SkipUpdate", "one truth value: parameter and states stay as they are");
     op.output("ParamOut", "the same variable as Param");
     for (const optim::StateSlot& slot : info.states) {
       op.input(std::string(slot.op_slot), "state");

@@ -34,6 +34,21 @@ const std::string* first_of(const graph::OpDesc& op, std::string_view slot, bool
   return names == nullptr || names->empty() ? nullptr : &names->front();
 }
 
+// `target` of a backward, or, where it is a loss times a factor that its gradients are divided by again, the loss.
+const std::string* before_scaling(const graph::Block& block, const std::string* target) {
+  const std::string* factor = nullptr;
+  for (const auto& op : block.ops()) {
+    if (op->type == "check_finite_and_unscale") factor = first_of(*op, "Scale", false);
+  }
+  if (factor == nullptr || target == nullptr) return target;
+  for (const auto& op : block.ops()) {
+    const std::string *out = first_of(*op, "Out", true), *by = first_of(*op, "Y", false);
+    if (op->type == "elementwise_mul" && out != nullptr && *out == *target && by != nullptr && *by == *factor)
+      return first_of(*op, "X", false);
+  }
+  return target;
+}
+
 }  // namespace
 
 std::vector<Measure> measures_of(const graph::Program& program) {
@@ -42,6 +57,7 @@ std::vector<Measure> measures_of(const graph::Program& program) {
     if (op->type == graph::kBackwardOp && loss == nullptr) loss = first_of(*op, "Targets", false);
     if (op->type == "auc" && op->attribute_or<int32_t>("slide_steps", 1) == 0) auc = first_of(*op, "AUC", true);
   }
+  loss = before_scaling(program.global_block(), loss);
   std::vector<Measure> measures;
   if (loss != nullptr) measures.push_back({"loss", *loss});
   if (auc != nullptr) measures.push_back({"auc", *auc});

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "argosy/base/error.h"
 #include "argosy/engine/ops/layers.h"
+#include "argosy/graph/backward.h"
 #include "argosy/graph/build.h"
 #include "argosy/graph/layers.h"
 #include "argosy/graph/minimize.h"
@@ -34,6 +36,21 @@ TEST(Measures, AreTheLossAndTheAucOverAllBatches) {
   const auto test = measures_of(*main->clone(true));
   ASSERT_EQ(test.size(), 1);
   EXPECT_EQ(test[0].name, "auc");
+}
+
+TEST(Measures, ALossThatIsScaledIsShownAsItIs) {
+  const auto main = graph::Program::create(), startup = graph::Program::create();
+  const graph::ProgramGuard programs(main, startup);
+  const graph::UniqueNameGuard names;
+  const Variable loss = L::mean(L::fc(L::data("x", {4}), 2)), factor = L::fill_constant({1}, kFloat32, 8);
+  const auto pairs = graph::append_backward(L::elementwise_mul(loss, factor));
+  EXPECT_NE(measures_of(*main)[0].variable, loss.name()) << "a script's own factor is a part of its loss";
+  graph::OpDesc unscale{.type = "check_finite_and_unscale"};
+  unscale.inputs = {{"Scale", {factor.name()}}, {"X", {pairs[0].grad.name(), pairs[1].grad.name()}}};
+  unscale.outputs = {{"Out", *unscale.inputs.find("X")}, {"FoundInfinite", {"found"}}};
+  main->global_block().put_var({.name = "found"});
+  value_or_throw(main->global_block().append_op(std::move(unscale)));
+  EXPECT_EQ(measures_of(*main)[0].variable, loss.name());
 }
 
 TEST(TrainingMetrics, CountWhatWasTrained) {

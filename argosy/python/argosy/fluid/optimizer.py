@@ -90,6 +90,7 @@ class Optimizer:
     _rule: Any = None
     _multi_precision = False
     _checkpoints: "list[str] | None" = None  # of the backward; see RecomputeOptimizer
+    _loss_scaling: Any = None  # a LossScaling; see OptimizerWithMixedPrecision
 
     def __init__(self, learning_rate, parameter_list=None, regularization=None, grad_clip=None, name=None):
         if self._rule is None:
@@ -130,11 +131,13 @@ class Optimizer:
 
     def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, callbacks=None):
         """The first half of minimize: [(parameter, gradient), …]."""
+        loss = loss if self._loss_scaling is None else self._loss_scaling.scaled(loss, startup_program)
         return append_backward(loss, parameter_list or self._parameter_list, no_grad_set, callbacks, self._checkpoints)
 
     def _apply(self, params_grads, startup_program=None, grad_clip=None):
         if not params_grads:
             raise InvalidArgumentError("there is no gradient to apply")
+        infinite = None if self._loss_scaling is None else self._loss_scaling.unscaled(params_grads, startup_program)
         own = grad_clip or self._grad_clip
         if is_own(own):
             params_grads = own(params_grads)  # pyright: ignore[reportOptionalCall]
@@ -146,7 +149,10 @@ class Optimizer:
             self._rates[program._id] = variable
             if callable(self._learning_rate) and not isinstance(self._learning_rate, framework.Variable):
                 rate.bind(program, variable.name, self._learning_rate)
-        return [op for op in block.ops[count:] if op.attr("op_role") & _OPTIMIZE], pairs
+        operators = [op for op in block.ops[count:] if op.attr("op_role") & _OPTIMIZE]
+        if infinite is not None:
+            self._loss_scaling.skip(operators, infinite)
+        return operators, pairs
 
     def apply_gradients(self, params_grads):
         """The second half: clipping, weight decay and the update operators, which it returns."""

@@ -50,7 +50,11 @@ def decorate(
     master_grad=False,
 ):
     """`optimizer`; the program of a loss that it minimizes multiplies by parameters in bfloat16 and adds up in float32, whichever 16 bits were named.
-    bfloat16 has float32's range, so that losses need no scaling. With level "O0" the program stays as it is.
+    With level "O0" the program stays as it is.
+
+    With dtype "float16" losses are multiplied by a factor, init_loss_scaling, and their gradients divided by it. Where use_dynamic_loss_scaling is not False a
+    batch with a gradient that is NaN or infinite is left out, and the factor moves: by decr_ratio after decr_every_n_nan_or_inf such batches in a row, by
+    incr_ratio after incr_every_n_steps others. With "bfloat16", which has float32's range, losses stay as they are, and so they do on parameter servers.
 
     Parameters and updates are float32: level "O2" and use_pure_fp16, which make them 16 bits, are refused, and master_weight and master_grad, which keep
     copies of 32 bits, have nothing to do.
@@ -67,4 +71,5 @@ def decorate(
         raise UnimplementedError(
             f"paddle.static.amp.decorate: {asked}: parameters of programs stay float32; use level='O1', or paddle.amp.decorate(level='O2') in the dynamic graph"
         )
-    return optimizer if level == "O0" else decorated("paddle.static.amp.decorate", optimizer, amp_lists, given, _USUAL)
+    kind = "bfloat16" if use_bf16 else dtype
+    return optimizer if level == "O0" else decorated("paddle.static.amp.decorate", optimizer, amp_lists, given, _USUAL, kind)
