@@ -199,6 +199,17 @@ def test_the_trainer_program_is_the_one_that_was_transpiled(fluid, transpiler):
     assert str(again) == str(main)
 
 
+def test_a_program_that_runs_right_after_transpile_is_the_workers(fluid, transpiler):
+    """1.8's transpile() had changed it by then, so that scripts run the startup program before they ask for the worker's."""
+    from argosy.fluid import early_runs
+
+    early_runs.begin(fluid.Program())
+    assert op_types(fluid.default_startup_program())[-1] != "recv"
+    early_runs.begin(fluid.default_startup_program())
+    assert op_types(fluid.default_startup_program())[-1] == "recv" and op_types(fluid.default_main_program())[-1] == "send"
+    assert transpiler.get_trainer_program() is fluid.default_main_program()
+
+
 def test_the_transpiler_refuses_what_cannot_be(fluid, transpiler, network):
     with pytest.raises(ValueError, match="'here:1' is not one of the servers"):
         transpiler.get_pserver_program("here:1")

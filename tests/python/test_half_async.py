@@ -20,6 +20,7 @@ PROGRAM = pathlib.Path(__file__).parent / "programs" / "half_async_job.py"
         ("False", "transpiler", "with_data_parallel", False),
         ("False", "transpiler", "CompiledProgram", False),
         ("unset", "transpiler", "with_data_parallel", True),
+        ("unset", "early-transpiler", "with_data_parallel", True),
     ],
 )
 def test_threads_meet_where_a_script_sets_async_mode_to_false_and_only_there(build, tmp_path, async_mode, made_by, given_to, sender):

@@ -1,5 +1,6 @@
 """A job of 1.6's scripts: sync_mode=False, and a BuildStrategy with async_mode as the first argument says (or without it); the second is who makes the
-job, fleet or transpiler, the third what is given the BuildStrategy, with_data_parallel or CompiledProgram."""
+job, fleet, transpiler or early-transpiler, which runs the startup program before it asks for the worker's program, the third what is given the BuildStrategy,
+with_data_parallel or CompiledProgram."""
 
 import os
 import sys
@@ -34,8 +35,11 @@ else:
         exe.run(transpiler.get_startup_program(endpoint))
         exe.run(transpiler.get_pserver_program(endpoint))
         sys.exit()
+    if "early" in sys.argv[2]:
+        exe.run(fluid.default_startup_program())
     main = transpiler.get_trainer_program()
-exe.run(fluid.default_startup_program())
+if "early" not in sys.argv[2]:
+    exe.run(fluid.default_startup_program())
 build = fluid.BuildStrategy()
 if sys.argv[1] != "unset":
     build.async_mode = sys.argv[1] == "True"

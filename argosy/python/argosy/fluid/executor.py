@@ -7,7 +7,7 @@ import numpy
 
 from argosy import _core, _finite, device
 from argosy.errors import FailedPreconditionError, InvalidArgumentError
-from argosy.fluid import framework, parallel, rate, reader
+from argosy.fluid import early_runs, framework, parallel, rate, reader
 from argosy.fluid.data_feeder import convert_dtype
 from argosy.fluid.dataset import DatasetBase
 from argosy.fluid.fetch_handler import FetchHandler
@@ -334,11 +334,10 @@ def _watch(fetch_handler):
 
 
 def _program_of(program):
-    if program is None:
-        return framework.default_main_program()
-    program = getattr(program, "_program", program)  # a CompiledProgram
+    program = framework.default_main_program() if program is None else getattr(program, "_program", program)  # a CompiledProgram
     if not isinstance(program, framework.Program):
         raise InvalidArgumentError(f"an Executor runs a Program or a CompiledProgram; found {type(program).__name__}")
+    early_runs.begin(program)
     return program
 
 

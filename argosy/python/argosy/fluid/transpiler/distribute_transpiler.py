@@ -4,7 +4,7 @@ from argosy import _core
 from argosy.distributed import job
 from argosy.distributed.collective_options import CollectiveOptions
 from argosy.errors import InvalidArgumentError
-from argosy.fluid import framework, half_async, leave, rate, static_job
+from argosy.fluid import early_runs, framework, half_async, leave, rate, static_job
 from argosy.fluid.settings import Settings
 from argosy.fluid.transpiler.ps_dispatcher import RoundRobin
 
@@ -151,6 +151,7 @@ class DistributeTranspiler:
         self._core = _core.DistributeTranspiler()
         self._shared = None  # the program of a collective job
         self._mode = None  # of a job with servers
+        self._programs = ()  # that transpile() was given
 
     def transpile(
         self, trainer_id, program=None, pservers="127.0.0.1:6174", trainers=1, sync_mode=None, startup_program=None, current_endpoint="127.0.0.1:6174"
@@ -174,6 +175,9 @@ class DistributeTranspiler:
         self._core.transpile(trainer_id, main, pservers, trainers, startup_program, current_endpoint, strategy)  # pyright: ignore[reportArgumentType]
         self._mode = strategy.mode
         self._startup = framework.default_startup_program() if startup_program is None else startup_program
+        self._programs = main, self._startup
+        for one in self._programs:
+            early_runs.expect(one, self.get_trainer_program)
         if self.config.print_log:
             print(self._core.describe(), flush=True)
 
@@ -193,16 +197,19 @@ class DistributeTranspiler:
         self._shared = main
 
     def get_trainer_program(self, wait_port=True):
-        """The worker's program: the one that was transpiled, changed in place, as its startup program is."""
+        """The worker's program: the one that was transpiled, changed in place, as its startup program is. Running either before makes this process the
+        worker too."""
         if self._shared is not None:
             return self._shared
         program = self._core.get_trainer_program()
+        for one in self._programs:
+            early_runs.forget(one)
         worker = self._core.worker()
         leave.at_exit(worker)
         if self._mode == _core.Mode.async_:
             half_async.offer(program, worker)
         if worker.directs_rate():
-            rate.serve(program, worker.learning_rate(), worker.set_learning_rate)
+            rate.serve(program, worker)
         return program
 
     def get_pserver_program(self, endpoint):
