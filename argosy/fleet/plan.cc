@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "argosy/base/log.h"
@@ -117,9 +118,7 @@ class Planner {
   }
 
   Result<Plan> run() {
-    for (const auto& op : block_.ops()) {
-      if (is_update(*op)) updates_[op->inputs.find("Param")->front()] = op.get();
-    }
+    RETURN_IF_ERROR(find_updates());
     if (updates_.empty()) {
       return Status::failed_precondition("the program has no optimizer operators; call minimize(loss) before it is distributed");
     }
@@ -129,12 +128,33 @@ class Planner {
       if (op->type == "clip_gradients") RETURN_IF_ERROR(add_clip(*op));
     }
     RETURN_IF_ERROR(plan_.spec.check());
+    settle_rates();
     return std::move(plan_);
   }
 
  private:
   bool geo() const { return plan_.spec.mode == ps::Mode::geo; }
   int next_table() const { return static_cast<int>(plan_.spec.tables.size()); }
+
+  Status find_updates() {
+    for (const auto& op : block_.ops()) {
+      if (op->type == "check_finite_and_unscale") {
+        return Status::unimplemented(
+            "the program divides its gradients by the factor of its loss, and servers, which do the updates, know no such "
+            "factor; leave use_dynamic_loss_scaling out of decorate(): the setting nonfinite=skip leaves gradients out that are "
+            "not finite");
+      }
+      if (!is_update(*op)) continue;
+      const std::string& parameter = op->inputs.find("Param")->front();
+      if (const auto [known, fresh] = updates_.emplace(parameter, op.get()); !fresh) {
+        return Status::unimplemented(
+            "parameter '{}' has two updates in a batch, '{}' and '{}', and servers do one; minimize the sum of the losses, or "
+            "give each minimize() parameters of its own (parameter_list)",
+            parameter, known->second->type, op->type);
+      }
+    }
+    return {};
+  }
 
   // Those of 2.x's layers are variables that persist, and no parameters as fluid's are.
   Status add_running_statistics() {
@@ -263,6 +283,7 @@ class Planner {
       name = maker->inputs.find("X")->front();
       maker = makers_.find(name);
     }
+    rates_.insert(name);
     if (maker != nullptr && maker->type == "learning_rate_schedule") {
       table.schedule = {.kind = maker->attribute_or<std::string>("kind", ""),
                         .floats = maker->attribute_or<std::vector<float>>("floats", {}),
@@ -277,8 +298,14 @@ class Planner {
           table.name, name, maker != nullptr ? fmt::format("operator '{}'", maker->type) : "nothing in these programs");
     }
     table.schedule = optim::LearningRate(first->attribute_or<float>("value", 0)).to_schedule();
-    plan_.learning_rate = name;
+    plan_.own_rates[name] = table.schedule.value(0);
     return {};
+  }
+
+  void settle_rates() {
+    if (rates_.size() > 1 || plan_.own_rates.empty()) return;
+    plan_.learning_rate = plan_.own_rates.begin()->first;
+    plan_.own_rates.clear();
   }
 
   void warn_of_decay(const std::string& table) {
@@ -339,6 +366,7 @@ class Planner {
   const graph::Block& block_;
   const Makers makers_, first_values_;
   std::map<std::string, const OpDesc*> updates_;           // by parameter
+  std::set<std::string> rates_;                            // what the updates read
   bool warned_of_decay_ = false;
   std::map<const OpDesc*, std::vector<int>> clipped_;      // tables by clip operator
   Plan plan_;

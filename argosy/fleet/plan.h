@@ -32,7 +32,10 @@ struct Plan {
   std::set<std::string, std::less<>> worker_states;
   std::map<int, std::pair<std::string, std::string>> show_click;  // by table: the variables that count its samples
   std::vector<std::string> gradients;  // of each table; empty for a parameter that is not trained
-  std::string learning_rate;           // the variable of a constant rate; empty for a schedule
+  std::string
+      learning_rate;  // the variable of the constant rate of all tables; empty for a schedule, and where there are several
+  std::map<std::string, double>
+      own_rates;  // where there are several: the variables of the constant ones, with their first values
   std::vector<std::string> persistables;  // of the whole program, sorted: the order of a file that has all of them
 
   std::map<std::string, engine::RemoteVariable, std::less<>> variables() const;

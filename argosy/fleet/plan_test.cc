@@ -15,7 +15,9 @@ namespace {
 
 namespace L = argosy::layers;
 using ::testing::ElementsAre;
+using ::testing::Eq;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 // A table "emb" of 100 x 4 and two fc layers, trained by whatever optimizer a test gives.
 class PlanTest : public ::testing::Test {
@@ -67,6 +69,32 @@ TEST_F(PlanTest, SparseLookupsMakeRowTablesAndTheRestIsDense) {
   EXPECT_EQ(result.variables().at("emb").kind, engine::RemoteVariable::rows);
   EXPECT_EQ(result.variables().at("fc_1.b_0").kind, engine::RemoteVariable::dense);
   EXPECT_EQ(result.learning_rate, "learning_rate_0");
+}
+
+// Two losses that share no parameters, as those of a generator and its critic: each table by the rule of its own optimizer.
+TEST_F(PlanTest, EachOptimizerOfAProgramHasItsParameters) {
+  const Variable x = L::data("x", {4});
+  const Variable made = L::fc(x, 4, {.param = "maker", .bias = ParamAttr::none()});
+  const Variable judged = L::mean(L::fc(made, 1, {.param = "critic", .bias = ParamAttr::none()}));
+  graph::minimize(optim::SGD{.learning_rate = 0.1}, judged, {.parameter_list = {"maker"}});
+  graph::minimize(optim::Adam{.learning_rate = 0.5}, L::scale(judged, -1), {.parameter_list = {"critic"}});
+  const Plan result = value_or_throw(make_plan(*main_, *startup_, ps::Mode::sync, 2));
+  EXPECT_EQ(table(result, "maker").rule, "sgd");
+  EXPECT_EQ(table(result, "maker").schedule.value(0), 0.1f);
+  EXPECT_EQ(table(result, "critic").rule, "adam");
+  EXPECT_EQ(table(result, "critic").schedule.value(0), 0.5f);
+  EXPECT_NE(result.gradients[0], result.gradients[1]);
+  EXPECT_EQ(result.learning_rate, "") << "a script that changes one of the rates cannot say whose it is";
+  EXPECT_THAT(result.own_rates, ElementsAre(Pair("learning_rate_0", Eq(0.1f)), Pair("learning_rate_1", Eq(0.5f))));
+}
+
+TEST_F(PlanTest, AParameterOfTwoOptimizersIsRefused) {
+  const Variable loss = network();
+  graph::minimize(optim::Adam{.learning_rate = 0.1}, loss);
+  graph::minimize(optim::SGD{.learning_rate = 0.1}, loss, {.parameter_list = {"fc_1.b_0"}});
+  const Status refused = make_plan(*main_, *startup_, ps::Mode::sync, 2).status();
+  EXPECT_EQ(refused.code(), Code::unimplemented);
+  EXPECT_THAT(refused.message(), HasSubstr("parameter 'fc_1.b_0' has two updates in a batch, 'adam' and 'sgd'"));
 }
 
 TEST_F(PlanTest, ATablesFirstValuesAreTheSameInEveryProcess) {

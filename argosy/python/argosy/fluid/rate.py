@@ -2,8 +2,10 @@
 
 import numpy
 
+from argosy.errors import UnimplementedError
+
 _bound = {}  # id of a program -> [(variable, scheduler)]
-_served = {}  # id of a program whose updates servers do -> _Served
+_served = {}  # id of a program whose updates servers do -> [_Served]
 
 
 def bind(program, variable, scheduler):
@@ -27,13 +29,22 @@ class _Served:
             self.value = value
 
 
-def serve(program, variable, send):
-    """From now on every run of `program` begins with telling the servers, by `send`, a rate that has changed.
+def serve(program, worker):
+    """From now on every run of `program` begins with telling the servers of `worker` a rate that has changed, and is an error where they could not
+    tell whose it is."""
+    one = worker.learning_rate()
+    served = [] if one is None else [_Served(*one, worker.set_learning_rate)]
+    _served[program._id] = served + [_Served(name, value, _refusal(name, value)) for name, value in worker.own_rates().items()]
 
-    variable: its (name, value), or None where the servers follow a schedule of their own.
-    """
-    if variable is not None:
-        _served[program._id] = _Served(*variable, send)  # pyright: ignore[reportCallIssue]
+
+def _refusal(name, before):
+    def refuse(value):
+        raise UnimplementedError(
+            f"the learning rate '{name}' has changed from {before:g} to {value:g}, and servers take one rate for all parameters from a script; this program "
+            "has several. Give the optimizer a schedule of fluid.layers, such as exponential_decay, which servers follow by themselves"
+        )
+
+    return refuse
 
 
 def hand_on(program, copy):
@@ -46,5 +57,5 @@ def hand_on(program, copy):
 def write(program, scope):
     for variable, scheduler in _bound.get(program._id, ()):
         scope.var(variable).get_tensor().set(numpy.array([scheduler()], "float32"))
-    if program._id in _served:
-        _served[program._id].update(scope)
+    for one in _served.get(program._id, ()):
+        one.update(scope)

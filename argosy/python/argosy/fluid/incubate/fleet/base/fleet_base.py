@@ -60,6 +60,8 @@ class DistributedOptimizer:
     def _minimize(self, losses, startup_program, parameter_list, no_grad_set):
         loss, startup_program = _only(losses, "a loss"), _only(startup_program, "a startup program")
         self._fleet._check_ready("minimize()")
+        if self._fleet._has_servers() and hasattr(self._optimizer, "_leave_losses"):
+            self._optimizer._leave_losses()
         result = self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
         self._fleet._distribute(loss.block.program, startup_program or framework.default_startup_program(), self._strategy)
         return result
@@ -227,8 +229,11 @@ class Fleet:
     def _check_ready(self, call):
         if not self._core.initialised():
             raise FailedPreconditionError(f"{call} before fleet.init(): the job's servers and workers are not known yet")
-        if self._programs is not None and not self._is_alone and not self._is_collective:  # share() knows each collective program
+        if self._programs is not None and self._has_servers():  # share() knows each collective program
             raise FailedPreconditionError(f"{call}: this process's program is distributed already; a job has one")
+
+    def _has_servers(self):
+        return not self._is_alone and not self._is_collective
 
     def _check_strategy(self, strategy):
         """Raises for one of another kind of job."""
@@ -255,7 +260,7 @@ class Fleet:
             if is_config and strategy.mode == _core.Mode.async_:
                 half_async.offer(main, worker)
             if worker.directs_rate():
-                rate.serve(main, worker.learning_rate(), worker.set_learning_rate)
+                rate.serve(main, worker)
 
     @property
     def main_program(self):
@@ -381,6 +386,8 @@ class Fleet:
     def server_stats(self):
         """What each server says of itself: batches, pushes, duplicates, bytes_in, bytes_out, log_bytes, snapshots, and tables with name,
         rows, cold_rows (those on disk), memory_bytes, learning_rate and nonfinite (rows that came with a gradient which is NaN or infinite).
+        A table's staleness says how many pushes lacked how many batches: {0.0: 90, 1.0: 8, 4.0: 2} are 90 before which no batch of any worker had been
+        applied since their parameters were read, 8 before which one had, and 2 with 3 or 4; staleness_sum is the sum of these batches.
 
         >>> [table.rows for stats in paddle.distributed.fleet.server_stats() for table in stats.tables]  # doctest: +SKIP
         """
