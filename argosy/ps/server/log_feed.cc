@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t kMostFedBytes = uint64_t{16} << 20;  // of records in an answer, but for one that is larger alone
 constexpr double kIdleSeconds = 0.2;  // a fifth of the lease of a primary
 constexpr std::chrono::seconds kFollowerSilence{30};         // after which a follower is gone; it asks again every few seconds
+constexpr std::chrono::seconds kReplicaSilence{2};  // the same of a server's other process, which asks every kIdleSeconds
 
 // A file of the log may be removed while it is looked for, or have been: then the log is cut, and the next try sees it. Damage,
 // and what a visitor says, is no such thing.
@@ -39,7 +40,9 @@ LogFeed::LogFeed(const Uses& uses, std::string name)
       name_(std::move(name)),
       process_(draw_identity()) {}
 
-bool LogFeed::is_live(const FollowerPosition& follower) { return SteadyClock::now() - follower.heard < kFollowerSilence; }
+bool LogFeed::is_live(const FollowerPosition& follower) {
+  return SteadyClock::now() - follower.heard < (follower.replica == 0 ? kFollowerSilence : kReplicaSilence);
+}
 
 // A server has one second process: with the next one, those before it are gone, however lately they were heard of.
 Status LogFeed::note(const wire::FollowRequest& request, const std::string& peer) {
@@ -104,11 +107,15 @@ void LogFeed::drain(Deadline deadline) {
   if (changes_.journal() == nullptr) return;
   const uint64_t end = changes_.journal()->log().end();
   MutexLock lock(mutex_);
-  told_.wait_until(lock, deadline.when(), [&]() ARGOSY_REQUIRES(mutex_) {
+  const auto all_told = [&]() ARGOSY_REQUIRES(mutex_) {
     return std::ranges::all_of(known_, [&](const auto& one) { return one.second.told == end || !is_live(one.second); });
-  });
+  };
+  // Who dies meanwhile does not say so: that is looked for.
+  while (!deadline.passed() &&
+         !told_.wait_until(lock, std::min(deadline.when(), Deadline::after_seconds(kIdleSeconds).when()), all_told)) {
+  }
   for (const auto& [number, one] : known_) {
-    if (one.told == end) continue;
+    if (one.told == end || (one.replica != 0 && !is_live(one))) continue;  // a server of two processes goes on without one
     log_warning("ends, and the follower at {} was left behind: it has the log up to position {} of {}", one.peer, one.from, end);
   }
 }
