@@ -170,17 +170,16 @@ void Changes::report_log_error(const Status& status) {
 void Changes::advance() {
   State& state = *state_;
   if (!state.is_sync()) return;
-  SyncSteps& sync = state.sync();
   const auto due = [&] {
     MutexLock lock(state.mutex());
-    return sync.may_commit();
+    return state.sync().may_commit();
   };
   {
     MutexLock lock(state.mutex());
-    if (lossy_ && sync.skip_lost_steps()) {
+    if (lossy_ && state.sync().skip_lost_steps()) {
       state.publish_position();
-      log_warning("steps were lost with the last process; the job goes on at step {} of round {}", sync.position().step,
-                  sync.position().round);
+      log_warning("steps were lost with the last process; the job goes on at step {} of round {}", state.position().step,
+                  state.position().round);
     }
   }
   const bool clips = !state.spec().clip_groups().empty();
@@ -195,7 +194,7 @@ void Changes::advance() {
   }
   if (settles_) {
     MutexLock lock(state.mutex());
-    unsettled_ = !sync.unsettled().empty();
+    unsettled_ = !state.sync().unsettled().empty();
   }
   parking_.wake(Topic::position);
 }

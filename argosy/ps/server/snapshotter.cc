@@ -176,7 +176,7 @@ Status Snapshotter::cut() {
 Status Snapshotter::take(State& state, Moment& moment) {
   moment.changes = host_.changes();
   moment.news = host_.news();
-  RETURN_IF_ERROR(host_.in_order([&](const State& now) { moment.state = now.cut(); }));
+  RETURN_IF_ERROR(host_.in_order([&](const State& now) ARGOSY_REQUIRES(now.mutex()) { moment.state = now.cut(); }));
   if (const table::RecordLog* log = host_.log()) moment.state.head.set_log_position(log->end());
   ASSIGN_OR_RETURN(TablesCut tables, TablesCut::begin(state.tables(), nullptr));
   moment.tables.emplace(std::move(tables));

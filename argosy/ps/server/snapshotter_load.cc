@@ -59,7 +59,7 @@ Status Snapshotter::replace_tables(Operation& operation, State& state, Tables& l
     }
   }
   return host_.in_order([&](State& now) {
-    now.forget_saved();
+    now.delta_base().forget();
     now.set_loaded(operation.key.id, reply);
   });
 }

@@ -53,14 +53,15 @@ Result<wire::SaveSnapshotReply> Snapshotter::write_part(Operation& operation, co
   wire::SavedRecord saved;
   const auto take_part = [&](State& now) -> Status {
     what.step = now.rate_step();
-    RETURN_IF_ERROR(host_.in_order([&](const State& there) {
+    RETURN_IF_ERROR(host_.in_order([&](const State& there) ARGOSY_REQUIRES(there.mutex()) {
       if (request.kind() == wire::FULL) state = there.cut();
-      saved.set_shrinks(there.shrinks());
+      saved.set_shrinks(there.delta_base().shrinks());
     }));
     for (size_t i = 0; i < now.tables().size(); ++i) {
       saved.add_steps(now.tables().is_sparse(i) ? now.tables().sparse(i).steps() : 0);
     }
-    ASSIGN_OR_RETURN(TablesCut cut, TablesCut::begin(now.tables(), request.kind() == wire::DELTA ? &now.saved() : nullptr));
+    ASSIGN_OR_RETURN(TablesCut cut,
+                     TablesCut::begin(now.tables(), request.kind() == wire::DELTA ? &now.delta_base().record() : nullptr));
     tables.emplace(std::move(cut));
     return {};
   };
@@ -147,7 +148,7 @@ Result<table::SnapshotParent> Snapshotter::delta_parent(const fs::path& folder) 
 
 Result<wire::SavedRecord> Snapshotter::saved_record() {
   wire::SavedRecord saved;
-  RETURN_IF_ERROR(host_.in_order([&](const State& state) { saved = state.saved(); }));
+  RETURN_IF_ERROR(host_.in_order([&](const State& state) { saved = state.delta_base().record(); }));
   return saved;
 }
 

@@ -67,7 +67,7 @@ void TableHandlers::set_rate(const CallPtr& call, State&, const wire::SetRateReq
 
 void TableHandlers::shrink(const CallPtr& call, State& state, const wire::ShrinkRequest& request) {
   changes_.change(call, [&](Verdict) {
-    const wire::ShrinkReply* reply = state.shrink_reply(request);
+    const wire::ShrinkReply* reply = state.delta_base().answer(request);
     return outgoing(reply == nullptr ? wire::ShrinkReply() : *reply);
   });
 }

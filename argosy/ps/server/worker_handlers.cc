@@ -125,10 +125,9 @@ void WorkerHandlers::end_if_done(State& state) {
 // ---- What lost workers have left on this server, and how all servers come to the same end with it; messages.proto has the
 // protocol.
 
-// A heartbeat waits for nobody: where the state is in use, the next one says it.
-void WorkerHandlers::add_unsettled(State& state, wire::HeartbeatReply& reply) {
-  const std::unique_lock lock(state.mutex(), std::try_to_lock);
-  if (!lock.owns_lock()) return;
+namespace {
+
+void list_unsettled(State& state, wire::HeartbeatReply& reply) ARGOSY_REQUIRES(state.mutex()) {
   for (const Contribution* contribution : state.sync().unsettled()) {
     wire::PushRequest push;
     if (!push.ParseFromString(contribution->record)) continue;
@@ -138,6 +137,15 @@ void WorkerHandlers::add_unsettled(State& state, wire::HeartbeatReply& reply) {
     *loss->mutable_step() = push.step();
     *loss->mutable_batches() = push.batches();
   }
+}
+
+}  // namespace
+
+// A heartbeat waits for nobody: where the state is in use, the next one says it.
+void WorkerHandlers::add_unsettled(State& state, wire::HeartbeatReply& reply) {
+  if (!state.mutex().try_lock()) return;
+  list_unsettled(state, reply);
+  state.mutex().unlock();
 }
 
 void WorkerHandlers::settle_loss(const CallPtr& call, State& state, const wire::SettleLossRequest& request) {

@@ -15,13 +15,7 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-// Keys of dropped rows that are remembered for the next delta; with more, a new base is smaller.
-constexpr uint64_t kMostErased = uint64_t{16} << 20;
 constexpr size_t kMostLoaded = 64;
-
-// Answers of shrinks that are kept. A worker repeats only the one that it has not seen through; what is older it finds among its
-// operations.
-constexpr size_t kShrinkAnswers = 1024;
 
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
@@ -62,7 +56,7 @@ Result<std::unique_ptr<State>> State::make(const JobSpec& spec, const StateOptio
   return std::unique_ptr<State>(new State(options, std::move(tables), std::make_unique<Membership>(spec.workers)));
 }
 
-bool State::locks_itself(wire::Method method) {
+bool State::is_of_tables(wire::Method method) {
   switch (method) {
     case wire::PUSH:
     case wire::APPLY_STEP:
@@ -78,18 +72,20 @@ bool State::locks_itself(wire::Method method) {
 }
 
 Status State::apply(const Record& record) {
-  std::unique_lock lock(mutex_, std::defer_lock);
-  if (!locks_itself(record.method)) lock.lock();
-  RETURN_IF_ERROR(apply_unlocked(record));
-  version_.fetch_add(1, std::memory_order_release);  // who reads this version sees what it has applied
+  if (is_of_tables(record.method)) {
+    RETURN_IF_ERROR(apply_to_tables(record));
+    version_.fetch_add(1, std::memory_order_release);  // who reads this version sees what it has applied
+    return {};
+  }
+  const MutexLock lock(mutex_);
+  RETURN_IF_ERROR(apply_to_workers(record));
+  version_.fetch_add(1, std::memory_order_release);
   return {};
 }
 
-Status State::apply_unlocked(const Record& record) {
+Status State::apply_to_tables(const Record& record) {
   switch (record.method) {
-    case wire::HELLO: return apply_hello(record);
     case wire::PUSH: return apply_push(record);
-    case wire::LEAVE: return apply_leave(record);
     case wire::APPLY_STEP: return apply_step(record);
     case wire::INIT_DENSE: return apply_init_dense(record);
     case wire::IMPORT_ROWS: return apply_import_rows(record);
@@ -97,6 +93,14 @@ Status State::apply_unlocked(const Record& record) {
     case wire::IMPORT_STATE: return apply_import_state(record);
     case wire::SET_RATE: return apply_set_rate(record);
     case wire::SHRINK: return apply_shrink(record);
+    default: return apply_saved(record);
+  }
+}
+
+Status State::apply_to_workers(const Record& record) {
+  switch (record.method) {
+    case wire::HELLO: return apply_hello(record);
+    case wire::LEAVE: return apply_leave(record);
     case wire::END_OPERATION: return apply_end_operation(record);
     case wire::GATHER: return apply_gather(record);
     case wire::NEXT_FILE: return apply_next_file(record);
@@ -104,7 +108,6 @@ Status State::apply_unlocked(const Record& record) {
     case wire::GOODBYE: return apply_goodbye(record);
     case wire::WORKER_LOST: return apply_worker_lost(record);
     case wire::SETTLE_LOSS: return apply_settle_loss(record);
-    case wire::SAVE_SNAPSHOT: return apply_saved(record);
     case wire::IMPORT: return apply_import(record);
     default:
       return Status::data_loss("a record of the log has the method {}, which changes nothing", static_cast<int>(record.method));
@@ -229,7 +232,7 @@ Status State::apply_init_dense(const Record& record) {
 
 Status State::apply_import_rows(const Record& record) {
   ASSIGN_OR_RETURN(const TableGradient rows, valid_import_rows(record));
-  forget_saved();
+  delta_base_.forget();
   return tables_->sparse(rows.table).set_rows(rows.keys, rows.values);
 }
 
@@ -243,7 +246,7 @@ Status State::apply_import_state(const Record& record) {
   ASSIGN_OR_RETURN(const ValidState state, valid_import_state(record));
   const auto& [request, part, held] = state;
   if (!held) return {};
-  forget_saved();
+  delta_base_.forget();
   if (tables_->is_sparse(part.table)) return tables_->sparse(part.table).set_state(request.state(), part.keys, part.values);
   return tables_->dense(part.table)->set_state(request.state(), part.values);
 }
@@ -259,17 +262,13 @@ Status State::apply_set_rate(const Record& record) {
 
 Status State::apply_shrink(const Record& record) {
   ASSIGN_OR_RETURN(const auto request, valid_shrink(record));
-  ++shrinks_;
+  delta_base_.begin_shrink();
   wire::ShrinkReply reply;
   for (size_t i = 0; i < tables_->size(); ++i) {
     if (!tables_->is_sparse(i) || (request.table() >= 0 && static_cast<size_t>(request.table()) != i)) continue;
     RETURN_IF_ERROR(shrink_table(i, request, record.seconds, reply));
   }
-  wire::ShrinkAnswer& answer = shrink_answers_.emplace_back();
-  answer.set_worker(request.caller().worker());
-  answer.set_number(request.number());
-  *answer.mutable_reply() = reply;
-  if (shrink_answers_.size() > kShrinkAnswers) shrink_answers_.pop_front();
+  delta_base_.answered(request, reply);
   return {};
 }
 
@@ -284,24 +283,8 @@ Status State::shrink_table(size_t table, const wire::ShrinkRequest& request, uin
   reply.set_kept(reply.kept() + report.kept);
   reply.set_dropped(reply.dropped() + report.dropped);
   reply.set_dropped_waiting(reply.dropped_waiting() + report.dropped_waiting);
-  if ((saved_.id() == 0 && saved_.written().id() == 0) || (erased.empty() && !rows.decays())) return {};
-  wire::Shrunk* shrunk = saved_.add_shrunk();
-  shrunk->set_number(shrinks_);
-  shrunk->set_table(static_cast<uint32_t>(table));
-  shrunk->mutable_keys()->Assign(erased.begin(), erased.end());
-  shrunk->set_decayed(rows.decays());
-  uint64_t keys = 0;
-  for (const wire::Shrunk& one : saved_.shrunk()) keys += static_cast<uint64_t>(one.keys_size());
-  if (keys > kMostErased) forget_saved();
+  delta_base_.shrunk(static_cast<uint32_t>(table), erased, rows.decays());
   return {};
-}
-
-const wire::ShrinkReply* State::shrink_reply(const wire::ShrinkRequest& request) const {
-  const auto same = [&](const wire::ShrinkAnswer& answer) {
-    return answer.worker() == request.caller().worker() && answer.number() == request.number();
-  };
-  const auto found = std::find_if(shrink_answers_.rbegin(), shrink_answers_.rend(), same);
-  return found == shrink_answers_.rend() ? nullptr : &found->reply();
 }
 
 Status State::apply_end_operation(const Record& record) {
@@ -312,21 +295,8 @@ Status State::apply_end_operation(const Record& record) {
 
 Status State::apply_saved(const Record& record) {
   ASSIGN_OR_RETURN(auto saved, parse<wire::SavedRecord>(record));
-  if (!saved.published()) {
-    *saved_.mutable_written() = std::move(saved);
-  } else if (saved_.written().id() == saved.id()) {
-    confirm_saved();
-  }
+  delta_base_.saved(std::move(saved));
   return {};
-}
-
-// What was shrunk while it was being written is not in it.
-void State::confirm_saved() {
-  wire::SavedRecord saved = saved_.written();
-  for (const wire::Shrunk& shrunk : saved_.shrunk()) {
-    if (shrunk.number() > saved.shrinks()) *saved.add_shrunk() = shrunk;
-  }
-  saved_ = std::move(saved);
 }
 
 Status State::apply_import(const Record& record) {

@@ -15,6 +15,7 @@
 #include "argosy/base/status.h"
 #include "argosy/ps/spec/job_spec.h"
 #include "argosy/ps/spec/messages.pb.h"
+#include "argosy/ps/state/delta_base.h"
 #include "argosy/ps/state/file_lists.h"
 #include "argosy/ps/state/gatherings.h"
 #include "argosy/ps/state/limit.h"
@@ -55,8 +56,8 @@ struct StateOptions {
 //
 // Threads: check() and apply() are called by one thread at a time, each apply() after its check() and with nothing else in
 // between; except that pushes in modes other than sync may run beside each other and beside everything else. What is marked
-// "any thread" may too. sync(), gatherings(), file_lists(), mailboxes() and operations() are looked at with mutex()
-// held; check() and apply() take it by themselves, and never while a table works: rows may come from a disk.
+// "any thread" may too. What workers pass each other is looked at with mutex() held; check() and apply() take it by themselves,
+// and never while a table works: rows may come from a disk.
 class State {
  public:
   // REQUIRES: spec.check() is ok.
@@ -94,25 +95,18 @@ class State {
   uint64_t rate_step() const { return spec().mode == Mode::sync ? steps_.load() : batches_.load(); }
   bool is_sync() const { return spec().mode == Mode::sync; }         // any thread
 
-  Mutex& mutex() const { return mutex_; }
-  SyncSteps& sync() { return sync_; }                                // with mutex()
-  Gatherings& gatherings() { return gatherings_; }                   // with mutex()
-  FileLists& file_lists() { return file_lists_; }                    // with mutex()
-  Mailboxes& mailboxes() { return mailboxes_; }                      // with mutex()
-  const Operations& operations() const { return operations_; }       // with mutex()
-  // Tells the limits of what workers pass each other how much there is. With mutex().
-  void measure() const;
-  // The answer to a shrink that was applied, one of the last few; null: it is none of them.
-  const wire::ShrinkReply* shrink_reply(const wire::ShrinkRequest& request) const;
-  // What a delta snapshot can build on, and which rows were dropped since; without an id: nothing, because no base was saved
-  // since rows were last set.
-  const wire::SavedRecord& saved() const { return saved_; }
-  // What was written last for a delta to build on has its name: see wire::SavedRecord.
-  void confirm_saved();
-  uint64_t shrinks() const { return shrinks_; }
-  void forget_saved() { saved_.Clear(); }
+  Mutex& mutex() const ARGOSY_THREAD_ANNOTATION(lock_returned(mutex_)) { return mutex_; }
+  SyncSteps& sync() ARGOSY_REQUIRES(mutex_) { return sync_; }
+  Gatherings& gatherings() ARGOSY_REQUIRES(mutex_) { return gatherings_; }
+  FileLists& file_lists() ARGOSY_REQUIRES(mutex_) { return file_lists_; }
+  Mailboxes& mailboxes() ARGOSY_REQUIRES(mutex_) { return mailboxes_; }
+  const Operations& operations() const ARGOSY_REQUIRES(mutex_) { return operations_; }
+  // Tells the limits of what workers pass each other how much there is.
+  void measure() const ARGOSY_REQUIRES(mutex_);
+  DeltaBase& delta_base() { return delta_base_; }
+  const DeltaBase& delta_base() const { return delta_base_; }
   // First values are being given: see wire::ImportRecord.
-  bool importing() const { return importing_; }
+  bool importing() const { return importing_; }  // any thread
   // The answer to the load of a snapshot with this id; null: it is not known.
   const wire::LoadSnapshotReply* loaded(uint64_t id) const;
   void set_loaded(uint64_t id, const wire::LoadSnapshotReply& reply);
@@ -120,10 +114,10 @@ class State {
   uint64_t last_loaded() const { return last_loaded_.load(); }
 
   // After skip_lost_steps(): publishes the new position.
-  void publish_position() { position_.store(pack(sync_.position())); }
+  void publish_position() ARGOSY_REQUIRES(mutex_) { position_.store(pack(sync_.position())); }
 
-  // All but the tables' rows and values. The caller serialises it with everything that changes the state, and has mutex().
-  StateCut cut() const;
+  // All but the tables' rows and values. The caller serialises it with everything that changes the state.
+  StateCut cut() const ARGOSY_REQUIRES(mutex_);
   // Takes an image, whatever was there before. Call it after the tables have their rows. What may be called by any thread, or
   // with mutex(), may be meanwhile, and sees parts of the old and of the new.
   Status restore(const wire::StateImage& image);
@@ -144,8 +138,8 @@ class State {
   Result<wire::HelloRequest> valid_hello(const Record& record) const;
   Result<ValidPush> valid_push(const Record& record) const;
   Result<wire::LeaveRequest> valid_leave(const Record& record) const;
-  Result<wire::EndOperationRequest> valid_end_operation(const Record& record) const;
-  Result<wire::ApplyStepRequest> valid_apply_step(const Record& record) const;
+  Result<wire::EndOperationRequest> valid_end_operation(const Record& record) const ARGOSY_REQUIRES(mutex_);
+  Result<wire::ApplyStepRequest> valid_apply_step(const Record& record) const ARGOSY_REQUIRES(mutex_);
   Result<wire::InitDenseRequest> valid_init_dense(const Record& record) const;
   Result<TableGradient> valid_import_rows(const Record& record) const;
   Result<wire::ImportDenseRequest> valid_import_dense(const Record& record) const;
@@ -158,7 +152,7 @@ class State {
   Result<wire::SetRateRequest> valid_set_rate(const Record& record) const;
   Result<wire::ShrinkRequest> valid_shrink(const Record& record) const;
   Result<wire::GatherRequest> valid_gather(const Record& record) const;
-  Result<wire::NextFileRequest> valid_next_file(const Record& record) const;
+  Result<wire::NextFileRequest> valid_next_file(const Record& record) const ARGOSY_REQUIRES(mutex_);
   Result<wire::PostRequest> valid_post(const Record& record) const;
   Result<wire::WorkerLostRecord> valid_worker_lost(const Record& record) const;
   Result<wire::SettleLossRequest> valid_settle_loss(const Record& record) const;
@@ -166,7 +160,9 @@ class State {
   // What only a live request is asked: whether its caller still is who it was when the call began, and whether it is news.
   Status check_fence(const wire::Caller& caller) const;
   Result<Verdict> check_push(const Record& record);
-  Status check_step(const wire::PushRequest& push) const;
+  Result<Verdict> admit_push(const wire::PushRequest& push);
+  Result<Verdict> admit_sync_push(const wire::PushRequest& push) ARGOSY_REQUIRES(mutex_);
+  Status check_step(const wire::PushRequest& push) const ARGOSY_REQUIRES(mutex_);
   Result<Verdict> check_leave(const Record& record) const;
   Result<Verdict> check_apply_step(const Record& record) const;
   Result<Verdict> check_init_dense(const Record& record) const;
@@ -175,21 +171,23 @@ class State {
   Result<Verdict> check_import_state(const Record& record) const;
   Result<Verdict> check_set_rate(const Record& record) const;
   Result<Verdict> check_shrink(const Record& record) const;
-  Result<Verdict> check_end_operation(const Record& record) const;
-  Result<Verdict> check_gather(const Record& record) const;
-  Result<Verdict> check_next_file(const Record& record) const;
-  Result<Verdict> check_post(const Record& record) const;
+  Result<Verdict> check_end_operation(const Record& record) const ARGOSY_REQUIRES(mutex_);
+  Result<Verdict> check_gather(const Record& record) const ARGOSY_REQUIRES(mutex_);
+  Result<Verdict> check_next_file(const Record& record) const ARGOSY_REQUIRES(mutex_);
+  Result<Verdict> check_post(const Record& record) const ARGOSY_REQUIRES(mutex_);
   Result<Verdict> check_goodbye(const Record& record) const;
   Result<Verdict> check_settle_loss(const Record& record) const;
 
-  // Records that are about tables, or take mutex_ by themselves; the others are checked and applied with it held.
-  static bool locks_itself(wire::Method method);
-  Result<Verdict> check_unlocked(const Record& record);
-  Status apply_unlocked(const Record& record);
+  // Records that are about tables, which work without mutex_; the others are checked and applied with it held.
+  static bool is_of_tables(wire::Method method);
+  Result<Verdict> check_of_tables(const Record& record);
+  Result<Verdict> check_of_workers(const Record& record) ARGOSY_REQUIRES(mutex_);
+  Status apply_to_tables(const Record& record);
+  Status apply_to_workers(const Record& record) ARGOSY_REQUIRES(mutex_);
 
-  Status apply_hello(const Record& record);
+  Status apply_hello(const Record& record) ARGOSY_REQUIRES(mutex_);
   Status apply_push(const Record& record);
-  Status apply_leave(const Record& record);
+  Status apply_leave(const Record& record) ARGOSY_REQUIRES(mutex_);
   Status apply_step(const Record& record);
   Status apply_init_dense(const Record& record);
   Status apply_import_rows(const Record& record);
@@ -198,17 +196,17 @@ class State {
   Status apply_set_rate(const Record& record);
   Status apply_shrink(const Record& record);
   Status shrink_table(size_t table, const wire::ShrinkRequest& request, uint32_t seconds, wire::ShrinkReply& reply);
-  Status apply_end_operation(const Record& record);
-  Status apply_gather(const Record& record);
-  Status apply_next_file(const Record& record);
-  Status apply_post(const Record& record);
-  Status apply_goodbye(const Record& record);
-  Status apply_worker_lost(const Record& record);
-  Status apply_settle_loss(const Record& record);
+  Status apply_end_operation(const Record& record) ARGOSY_REQUIRES(mutex_);
+  Status apply_gather(const Record& record) ARGOSY_REQUIRES(mutex_);
+  Status apply_next_file(const Record& record) ARGOSY_REQUIRES(mutex_);
+  Status apply_post(const Record& record) ARGOSY_REQUIRES(mutex_);
+  Status apply_goodbye(const Record& record) ARGOSY_REQUIRES(mutex_);
+  Status apply_worker_lost(const Record& record) ARGOSY_REQUIRES(mutex_);
+  Status apply_settle_loss(const Record& record) ARGOSY_REQUIRES(mutex_);
   Status apply_saved(const Record& record);
   Status apply_import(const Record& record);
-  wire::StateImage image() const;  // the head of cut()
-  void members_changed();  // somebody is no longer waited for
+  wire::StateImage image() const ARGOSY_REQUIRES(mutex_);  // the head of cut()
+  void members_changed() ARGOSY_REQUIRES(mutex_);          // somebody is no longer waited for
   Status check_worker(uint64_t worker) const;
 
   static uint64_t pack(Position position) { return uint64_t{position.round} << 32 | position.step; }
@@ -218,20 +216,17 @@ class State {
   const bool may_lose_, follows_;
   const std::unique_ptr<Tables> tables_;
   const std::unique_ptr<Membership> members_;
-  // Guards what follows up to the atomics. check() and apply() take it or not by the kind of the record (locks_itself), which
-  // the analysis of locks cannot follow: these fields are not annotated.
   mutable Mutex mutex_;
-  SyncSteps sync_;
-  NameCount names_;  // of gatherings_ and file_lists_
-  Gatherings gatherings_;
-  FileLists file_lists_;
-  Mailboxes mailboxes_;
-  Operations operations_;
-  uint64_t shrinks_ = 0;
-  std::deque<wire::ShrinkAnswer> shrink_answers_;  // the last few, oldest first
-  wire::SavedRecord saved_;
-  bool importing_ = false;
+  SyncSteps sync_ ARGOSY_GUARDED_BY(mutex_);
+  NameCount names_ ARGOSY_GUARDED_BY(mutex_);  // of gatherings_ and file_lists_
+  Gatherings gatherings_ ARGOSY_GUARDED_BY(mutex_);
+  FileLists file_lists_ ARGOSY_GUARDED_BY(mutex_);
+  Mailboxes mailboxes_ ARGOSY_GUARDED_BY(mutex_);
+  Operations operations_ ARGOSY_GUARDED_BY(mutex_);
+  // Of the thread that has the turn of changes, as check() and apply() are.
+  DeltaBase delta_base_;
   std::deque<wire::Loaded> loaded_;  // the last ones
+  std::atomic<bool> importing_ = false;
   std::atomic<uint64_t> position_ = 0;  // of sync_, packed
   std::atomic<uint64_t> steps_ = 0;
   std::atomic<uint64_t> batches_ = 0;

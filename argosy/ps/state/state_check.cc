@@ -15,12 +15,12 @@ using Verdict = State::Verdict;
 }  // namespace
 
 Result<Verdict> State::check(const Record& record) {
-  std::unique_lock lock(mutex_, std::defer_lock);
-  if (!locks_itself(record.method)) lock.lock();
-  return check_unlocked(record);
+  if (is_of_tables(record.method)) return check_of_tables(record);
+  const MutexLock lock(mutex_);
+  return check_of_workers(record);
 }
 
-Result<Verdict> State::check_unlocked(const Record& record) {
+Result<Verdict> State::check_of_tables(const Record& record) {
   switch (record.method) {
     case wire::PUSH: return check_push(record);
     case wire::APPLY_STEP: return check_apply_step(record);
@@ -30,6 +30,12 @@ Result<Verdict> State::check_unlocked(const Record& record) {
     case wire::IMPORT_STATE: return check_import_state(record);
     case wire::SET_RATE: return check_set_rate(record);
     case wire::SHRINK: return check_shrink(record);
+    default: RETURN_IF_ERROR(parse<wire::SavedRecord>(record).status()); return Verdict::change;
+  }
+}
+
+Result<Verdict> State::check_of_workers(const Record& record) {
+  switch (record.method) {
     case wire::END_OPERATION: return check_end_operation(record);
     case wire::GATHER: return check_gather(record);
     case wire::POST: return check_post(record);
@@ -39,7 +45,6 @@ Result<Verdict> State::check_unlocked(const Record& record) {
     case wire::SETTLE_LOSS: return check_settle_loss(record);
     case wire::HELLO: RETURN_IF_ERROR(valid_hello(record).status()); return Verdict::change;
     case wire::WORKER_LOST: RETURN_IF_ERROR(valid_worker_lost(record).status()); return Verdict::change;
-    case wire::SAVE_SNAPSHOT: RETURN_IF_ERROR(parse<wire::SavedRecord>(record).status()); return Verdict::change;
     case wire::IMPORT: RETURN_IF_ERROR(parse<wire::ImportRecord>(record).status()); return Verdict::change;
     default:
       return Status::invalid_argument("a request with the method {} is no change that could be logged",
@@ -58,23 +63,30 @@ Result<Verdict> State::check_push(const Record& record) {
   ASSIGN_OR_RETURN(const ValidPush push, valid_push(record));
   if (!is_finite(push.gradients)) return nonfinite_gradient(*tables_, push.request, push.gradients);
   RETURN_IF_ERROR(tables_->check_room(push.gradients));
-  const wire::PushRequest& request = push.request;
-  const int worker = static_cast<int>(request.caller().worker());
-  std::unique_lock lock(mutex_, std::defer_lock);
-  if (is_sync()) lock.lock();
-  RETURN_IF_ERROR(check_step(request));
-  if (!may_lose_) RETURN_IF_ERROR(members_->check_round(worker, batches_of(request)));
-  ASSIGN_OR_RETURN(const auto admission, members_->begin_push(worker, request.caller().incarnation(), batches_of(request)));
-  if (admission == Membership::Admission::duplicate) return Verdict::duplicate;
-  if (!is_sync() || from_wire(request.step()) >= sync_.position()) return Verdict::change;
-  members_->end_push(worker, batches_of(request), false);
+  if (!is_sync()) return admit_push(push.request);
+  const MutexLock lock(mutex_);
+  return admit_sync_push(push.request);
+}
+
+Result<Verdict> State::admit_push(const wire::PushRequest& push) {
+  const int worker = static_cast<int>(push.caller().worker());
+  if (!may_lose_) RETURN_IF_ERROR(members_->check_round(worker, batches_of(push)));
+  ASSIGN_OR_RETURN(const auto admission, members_->begin_push(worker, push.caller().incarnation(), batches_of(push)));
+  return admission == Membership::Admission::duplicate ? Verdict::duplicate : Verdict::change;
+}
+
+Result<Verdict> State::admit_sync_push(const wire::PushRequest& push) {
+  RETURN_IF_ERROR(check_step(push));
+  ASSIGN_OR_RETURN(const Verdict verdict, admit_push(push));
+  if (verdict == Verdict::duplicate || from_wire(push.step()) >= sync_.position()) return verdict;
+  members_->end_push(static_cast<int>(push.caller().worker()), batches_of(push), false);
   return Verdict::late;
 }
 
 // A worker pushes its steps one after the other. One that leaves out steps knows of pushes that this server has lost: with a gap
 // in between nobody could tell later which of its batches belongs to which step.
 Status State::check_step(const wire::PushRequest& push) const {
-  if (!is_sync() || may_lose_) return {};
+  if (may_lose_) return {};
   const Position step = from_wire(push.step());
   const uint32_t next = sync_.next_step(static_cast<int>(push.caller().worker()), step.round);
   if (step < sync_.position() || step.step <= next) return {};
@@ -161,7 +173,7 @@ Result<Verdict> State::check_set_rate(const Record& record) const {
 Result<Verdict> State::check_shrink(const Record& record) const {
   ASSIGN_OR_RETURN(const auto request, valid_shrink(record));
   RETURN_IF_ERROR(check_fence(request.caller()));
-  return request.number() != 0 && shrink_reply(request) != nullptr ? Verdict::duplicate : Verdict::change;
+  return request.number() != 0 && delta_base_.answer(request) != nullptr ? Verdict::duplicate : Verdict::change;
 }
 
 Result<Verdict> State::check_end_operation(const Record& record) const {

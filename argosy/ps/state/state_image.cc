@@ -59,9 +59,7 @@ wire::StateImage State::image() const {
   gatherings_.save(image.mutable_exchange());
   file_lists_.save(image.mutable_exchange());
   mailboxes_.save(image.mutable_exchange());
-  *image.mutable_saved() = saved_;
-  image.set_shrinks(shrinks_);
-  for (const wire::ShrinkAnswer& answer : shrink_answers_) *image.add_answers() = answer;
+  delta_base_.save(&image);
   operations_.save(image.mutable_operations());
   image.set_importing(importing_);
   for (const wire::Loaded& one : loaded_) *image.add_loaded() = one;
@@ -129,9 +127,7 @@ Status State::restore(const wire::StateImage& image) {
   RETURN_IF_ERROR(gatherings_.restore(image.exchange()));
   RETURN_IF_ERROR(file_lists_.restore(image.exchange()));
   if (!follows_) RETURN_IF_ERROR(mailboxes_.restore(image.exchange()));
-  saved_ = image.saved();
-  shrinks_ = image.shrinks();
-  shrink_answers_.assign(image.answers().begin(), image.answers().end());
+  delta_base_.restore(image);
   RETURN_IF_ERROR(operations_.restore(image.operations()));
   importing_ = image.importing();
   loaded_.assign(image.loaded().begin(), image.loaded().end());
@@ -145,7 +141,10 @@ Status State::restore(const wire::StateImage& image) {
 }
 
 Status State::begin_again() {
-  const wire::StateImage old_image = image();
+  const wire::StateImage old_image = [this] {
+    const MutexLock lock(mutex_);
+    return image();
+  }();
   wire::StateImage fresh;
   for (const auto& worker : old_image.workers()) fresh.add_workers()->set_incarnation(worker.incarnation());
   *fresh.mutable_rates() = old_image.rates();
