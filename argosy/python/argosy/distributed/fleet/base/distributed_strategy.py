@@ -7,7 +7,7 @@ from typing import Any
 
 from argosy import _core
 from argosy.distributed.collective_options import CollectiveOptions
-from argosy.distributed.fleet.base import prototxt
+from argosy.distributed.fleet.base import prototxt, strategy_fields
 from argosy.errors import InvalidArgumentError
 from argosy.fluid.backward import names_of
 from argosy.fluid.compiler import BuildStrategy, ExecutionStrategy, check_strategy
@@ -15,112 +15,7 @@ from argosy.fluid.settings import Settings
 
 __all__ = ["DistributedStrategy"]
 
-_NOT_HERE = "it is not there, neither in parameter-server jobs nor in collective ones"
-_PARTS = "large tables go to parameter servers, and recompute lets larger layers fit into a process"
-_LESS = "fp16_allreduce halves what is sent and localsgd sends less often"
-_SUBSTITUTES = {  # what does the job of what is not there; the beginning of a name counts
-    "pipeline": _PARTS,
-    "tensor_parallel": _PARTS,
-    "sharding": _PARTS,
-    "hybrid": _PARTS,
-    "auto": "say it yourself: a_sync and a_sync_configs, or the collective options",
-    "semi_auto": "say it yourself: a_sync and a_sync_configs, or the collective options",
-    "dgc": _LESS,
-    "elastic": "fleetrun --nnodes=1:4 lets machines come and go",
-    "qat": "amp trains with bfloat16, and argosy convert hands models to other tools",
-    "asp": "amp trains with bfloat16, and argosy convert hands models to other tools",
-    "gradient_scale": "scale the loss",
-    "heter": "workers on devices and servers on CPUs are there without it",
-    "is_fl": "a_sync with k_steps above 0 trains each worker's own copy",
-    "is_with": "a_sync with k_steps above 0 trains each worker's own copy",
-    "sparse_table": "paddle.static.nn.sparse_embedding has a table's size, entry and rule",
-    "fs_client": "paddle.distributed.fleet.utils.HDFSClient copies models",
-}
-
-
-def _not_here(name):
-    """Why a setting keeps its default, and what to use in its place."""
-    return f"{_NOT_HERE} ({next(instead for beginning, instead in _SUBSTITUTES.items() if name.startswith(beginning))})"
-
-
-_DEVICE = "processes exchange gradients in one way, which is the device's own"
-_KERNELS = "kernels are those of libtorch"
-_HINTS = {  # name -> (default, why it changes nothing)
-    "use_hierarchical_allreduce": (False, _DEVICE),
-    "hierarchical_allreduce_inter_nranks": (1, _DEVICE),
-    "nccl_comm_num": (1, _DEVICE),
-    "sync_nccl_allreduce": (True, _DEVICE),
-    "fuse_grad_size_in_num": (8, "fuse_grad_size_in_MB says how gradients are put together"),
-    "fuse_grad_merge": (False, "gradients of several batches are added up where they lie"),
-    "split_data": (True, "each process reads what it is given"),
-    "without_graph_optimization": (True, "a program is prepared in one way"),
-    "cudnn_exhaustive_search": (False, _KERNELS),
-    "cudnn_batchnorm_spatial_persistent": (False, _KERNELS),
-    "conv_workspace_size_limit": (512, _KERNELS),
-}
-_RULES = {  # what makes another optimizer, or another precision, of a script's
-    "lamb": False,
-    "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
-    "lars": False,
-    "lars_configs": {"lars_coeff": 0.001, "lars_weight_decay": 0.0005, "epsilon": 0.0, "exclude_from_weight_decay": []},
-    "recompute": False,
-    "recompute_configs": {"checkpoints": [], "enable_offload": False, "checkpoint_shape": []},
-    "amp": False,
-    "amp_configs": {
-        "init_loss_scaling": 32768.0,
-        "incr_every_n_steps": 1000,
-        "decr_every_n_nan_or_inf": 2,
-        "incr_ratio": 2.0,
-        "decr_ratio": 0.8,
-        "use_dynamic_loss_scaling": True,
-        "custom_white_list": [],
-        "custom_black_list": [],
-        "custom_black_varnames": [],
-        "use_pure_fp16": False,
-        "use_fp16_guard": True,
-        "use_optimizer_fp16": False,
-        "use_pure_bf16": False,
-    },
-}
-_NOT_OF_AMP = {  # of amp_configs -> what to do instead
-    "custom_black_varnames": "custom_black_list in the dynamic graph",
-    "use_pure_fp16": "use_pure_bf16 in the dynamic graph, or paddle.amp.auto_cast(dtype='float16') with paddle.amp.GradScaler",
-    "use_optimizer_fp16": "nothing: optimizers keep float32",
-}
-_NOT_OF_RECOMPUTE = {
-    "enable_offload": "more checkpoints: what is kept stays where it was computed",
-    "checkpoint_shape": "nothing: shapes are those of the run",
-}
-_INSTEAD = {"amp_configs": _NOT_OF_AMP, "recompute_configs": _NOT_OF_RECOMPUTE}
 _STRATEGIES = {"execution_strategy": ExecutionStrategy, "build_strategy": BuildStrategy}
-_TRAINER = {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [], "local_sparse": [], "remote_sparse": []}
-_COLLECTIVE = {  # what only collective jobs have
-    "gradient_merge": False,
-    "gradient_merge_configs": {"k_steps": 1, "avg": True},
-    "localsgd": False,
-    "localsgd_configs": {"k_steps": 1, "begin_step": 1},
-    "adaptive_localsgd": False,
-    "adaptive_localsgd_configs": {"init_k_steps": 1, "begin_step": 1},
-    "fp16_allreduce": False,
-    "find_unused_parameters": False,
-    "sync_batch_norm": False,
-    "fuse_all_reduce_ops": True,
-    "fuse_grad_size_in_MB": 32,
-    "last_comm_group_size_MB": 1.0,
-}
-_ONE_MESSAGE = "nothing: what a worker pushes is one message per server"
-_WITH_SERVERS = {  # of _COLLECTIVE, by its first word or words -> what there is in a job with servers
-    "gradient_merge": "a_sync_configs = {'max_merge_var_num': k}, by which an asynchronous worker merges what waits, or larger batches",
-    "localsgd": "a_sync_configs = {'k_steps': k}: each worker trains a copy, and the servers add up differences",
-    "adaptive_localsgd": "a_sync_configs = {'k_steps': k}: each worker trains a copy, and the servers add up differences",
-    "fp16_allreduce": "settings = {'wire_format': 'bfloat16'}, with which gradients travel in 16 bits",
-    "find_unused_parameters": "nothing: the program says which parameters have gradients",
-    "sync_batch_norm": "layer_norm, which needs no other worker's batch",
-    "fuse_all_reduce_ops": _ONE_MESSAGE,
-    "fuse_grad_size_in_MB": _ONE_MESSAGE,
-    "last_comm_group_size_MB": _ONE_MESSAGE,
-}
-_SCALING = ("init_loss_scaling", "incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_ratio", "decr_ratio", "use_dynamic_loss_scaling")
 
 
 class _AsyncConfigs(Settings):
@@ -206,25 +101,25 @@ def _trainer_options(value):
     if not isinstance(value, dict):
         raise TypeError(f"trainer_desc_configs is a dict; found {type(value).__name__}")
     for name, given in value.items():
-        if name not in _TRAINER:
-            raise AttributeError(f"trainer_desc_configs has no setting '{name}'; it has {', '.join(_TRAINER)}")
+        if name not in strategy_fields.TRAINER:
+            raise AttributeError(f"trainer_desc_configs has no setting '{name}'; it has {', '.join(strategy_fields.TRAINER)}")
         if given:
             raise InvalidArgumentError(
                 f"trainer_desc_configs: {name} = {given!r}: workers write no fields and parameters of batches to files; fetch them, "
-                f"and leave it at {_TRAINER[name]!r}"
+                f"and leave it at {strategy_fields.TRAINER[name]!r}"
             )
-    return {**_TRAINER, **value}
+    return {**strategy_fields.TRAINER, **value}
 
 
 def _rule_options(name, value):
     """`value` with the defaults of what it leaves out."""
-    known = _RULES[name]
+    known = strategy_fields.RULES[name]
     if not isinstance(value, dict) or set(value) - set(known):
         raise InvalidArgumentError(f"{name} is a dict with {', '.join(known)}; found {value!r}")
-    for one, instead in _INSTEAD.get(name, {}).items():
+    for one, instead in strategy_fields.INSTEAD.get(name, {}).items():
         if value.get(one):
             raise InvalidArgumentError(f"{name}: {one} = {value[one]!r} is not there; use {instead}")
-    if scaled := [one for one in _SCALING if value.get(one, known.get(one)) != known.get(one)]:
+    if scaled := [one for one in strategy_fields.SCALING if value.get(one, known.get(one)) != known.get(one)]:
         warnings.warn(f"{name}: {', '.join(scaled)} changes nothing: 16 bits are bfloat16, which needs no scaled losses", stacklevel=4)
     given = {one: [text] if isinstance(known[one], list) and isinstance(text, str) else text for one, text in value.items()}  # a file's list of one
     return {**known, **given}
@@ -288,15 +183,15 @@ class DistributedStrategy(Settings):
         "build_strategy": None,
         "settings": {},
         "fleet_desc_configs": {},
-        "trainer_desc_configs": _TRAINER,
+        "trainer_desc_configs": strategy_fields.TRAINER,
         "adam_d2sum": False,
-        **{name: default for name, (default, _) in _HINTS.items()},
-        **_RULES,
+        **{name: default for name, (default, _) in strategy_fields.HINTS.items()},
+        **strategy_fields.RULES,
         **_defaults,
-        **_COLLECTIVE,
+        **strategy_fields.COLLECTIVE,
     }
-    _fixed = {name: _not_here(name) for name in _defaults}
-    _hints = {name: why for name, (_, why) in _HINTS.items()}
+    _fixed = {name: strategy_fields.not_here(name) for name in _defaults}
+    _hints = {name: why for name, (_, why) in strategy_fields.HINTS.items()}
 
     def __init__(self):
         super().__init__()
@@ -323,7 +218,7 @@ class DistributedStrategy(Settings):
             value = _table_options(value)
         if name == "trainer_desc_configs":
             value = _trainer_options(value)
-        if name in _RULES:
+        if name in strategy_fields.RULES:
             if name.endswith("_configs"):
                 value = _rule_options(name, value)
             elif not isinstance(value, bool):
@@ -334,7 +229,7 @@ class DistributedStrategy(Settings):
                 "forget nothing",
                 stacklevel=2,
             )
-        super().__setattr__(name, _checked(name, value) if name in _COLLECTIVE else value)
+        super().__setattr__(name, _checked(name, value) if name in strategy_fields.COLLECTIVE else value)
 
     def _collective_options(self):
         if self.a_sync:
@@ -348,11 +243,11 @@ class DistributedStrategy(Settings):
         return CollectiveOptions.of(self)
 
     def _core_strategy(self):
-        for name, default in _COLLECTIVE.items():
+        for name, default in strategy_fields.COLLECTIVE.items():
             if getattr(self, name) != default:
                 raise ValueError(
                     f"DistributedStrategy.{name} = {getattr(self, name)!r}: it is not there in parameter-server jobs; use "
-                    f"{_WITH_SERVERS[name.removesuffix('_configs')]}, and leave it at {default!r}"
+                    f"{strategy_fields.WITH_SERVERS[name.removesuffix('_configs')]}, and leave it at {default!r}"
                 )
         strategy, configs = _core.Strategy(), self._async
         if not self.a_sync:
@@ -468,7 +363,9 @@ class DistributedStrategy(Settings):
         given = {name: getattr(self._async, name) for name in _AsyncConfigs._fields if name in self._async._given}
         if given:
             fields["a_sync_configs"] = given
-        fields.update((name, getattr(self, name)) for name, default in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != default)
+        fields.update(
+            (name, getattr(self, name)) for name, default in {**strategy_fields.COLLECTIVE, **strategy_fields.RULES}.items() if getattr(self, name) != default
+        )
         if self.settings:
             fields["settings"] = {name: str(value) for name, value in self.settings.items()}
         with open(output, "w", encoding="utf-8") as file:
@@ -487,7 +384,9 @@ class DistributedStrategy(Settings):
         shown = {
             "a_sync": self.a_sync,
             **{f"a_sync_configs.{name}": getattr(self._async, name) for name in sorted(self._async._given)},
-            **{name: getattr(self, name) for name, default in {**_COLLECTIVE, **_RULES}.items() if getattr(self, name) != default},
+            **{
+                name: getattr(self, name) for name, default in {**strategy_fields.COLLECTIVE, **strategy_fields.RULES}.items() if getattr(self, name) != default
+            },
             **{f"settings.{name}": value for name, value in self.settings.items()},
         }
         return "DistributedStrategy(" + ", ".join(f"{name}={value!r}" for name, value in shown.items()) + ")"
@@ -500,7 +399,7 @@ def _unchanged(optimizer, rule, wanted):
 
 def _checked(name, value):
     """A value of a collective option, as it is kept: of the default's kind, a dict with the default for what it leaves out."""
-    default = _COLLECTIVE[name]
+    default = strategy_fields.COLLECTIVE[name]
     if isinstance(default, dict):
         if not isinstance(value, dict):
             raise TypeError(f"{name} is a dict; found {type(value).__name__}")
