@@ -63,71 +63,105 @@ Status check_name(const std::string& name) {
       "found '{}', expected a name without spaces and / : ? # %, for it is a part of the pages' addresses", name);
 }
 
-void add_options(CLI::App& app, Arguments& arguments) {
-  const auto add = [&app](const char* name, auto& value, const char* help, const char* group) {
-    return app.add_option(name, value, help)->capture_default_str()->group(group);
-  };
-  app.add_option("model", arguments.model.path, "the model's folder or file, or a folder of versions")->required();
-  const char* kWhere = "Where";
-  add("--host", arguments.http.host, "the address to listen at, and only there", kWhere);
-  add("--port", arguments.http.port, "0 takes a free one, which the first line of the output says", kWhere)
+// Options of one group of the help.
+class OptionGroup {
+ public:
+  OptionGroup(CLI::App& app, const char* group) : app_(app), group_(group) {}
+
+  template <typename T>
+  CLI::Option* add(const char* name, T& value, const char* help) {
+    return without_default(name, value, help)->capture_default_str();
+  }
+  template <typename T>
+  CLI::Option* without_default(const char* name, T& value, const char* help) {
+    return app_.add_option(name, value, help)->group(group_);
+  }
+  void add_flag(const char* name, bool& value, const char* help) { app_.add_flag(name, value, help)->group(group_); }
+
+ private:
+  CLI::App& app_;
+  const char* const group_;
+};
+
+void add_place(OptionGroup group, Arguments& arguments) {
+  group.add("--host", arguments.http.host, "the address to listen at, and only there");
+  group.add("--port", arguments.http.port, "0 takes a free one, which the first line of the output says")
       ->check(cli::whole_number(0, 65535));
-  app.add_option("--grpc_port", arguments.grpc_port, "answers gRPC there too; 0 takes a free one, which the second line says")
-      ->check(cli::whole_number(0, 65535))
-      ->group(kWhere);
-  add("--name", arguments.name, "in the pages' addresses; without it the model's own name", kWhere)
+  group
+      .without_default("--grpc_port", arguments.grpc_port,
+                       "answers gRPC there too; 0 takes a free one, which the second line says")
+      ->check(cli::whole_number(0, 65535));
+  group.add("--name", arguments.name, "in the pages' addresses; without it the model's own name")
       ->check(cli::checked_by(check_name));
-  const char* kHow = "Predicting";
-  add("--threads", arguments.batcher.threads, "predictions at once", kHow)->check(cli::whole_number(1));
-  add("--op_threads", arguments.model.predictor.threads, "threads inside of one prediction", kHow)->check(cli::whole_number(1));
-  add("--max_batch", arguments.batcher.max_batch, "samples of several requests that are predicted together", kHow)
+}
+
+void add_predicting(OptionGroup group, Arguments& arguments) {
+  group.add("--threads", arguments.batcher.threads, "predictions at once")->check(cli::whole_number(1));
+  group.add("--op_threads", arguments.model.predictor.threads, "threads inside of one prediction")->check(cli::whole_number(1));
+  group.add("--max_batch", arguments.batcher.max_batch, "samples of several requests that are predicted together")
       ->check(cli::whole_number(1));
-  add("--max_wait_ms", arguments.max_wait_ms, "how long a request waits for others; 0: for those that are there", kHow)
+  group.add("--max_wait_ms", arguments.max_wait_ms, "how long a request waits for others; 0: for those that are there")
       ->check(cli::number_from_zero());
-  app.add_flag("--bfloat16", arguments.model.predictor.bfloat16_matmul, "matrix products in bfloat16")->group(kHow);
-  app.add_flag("--no_fuse", arguments.no_fuse, "operators one by one")->group(kHow);
-  const char* kVersions = "Versions";
-  add("--warmup", arguments.model.warmup, "runs on random samples before a version serves", kVersions)
-      ->check(cli::whole_number(0));
-  add("--reload_seconds", arguments.model.reload_seconds, "how often to look for a new version; 0: never", kVersions)
+  group.add_flag("--bfloat16", arguments.model.predictor.bfloat16_matmul, "matrix products in bfloat16");
+  group.add_flag("--no_fuse", arguments.no_fuse, "operators one by one");
+}
+
+void add_versions(OptionGroup group, Arguments& arguments) {
+  group.add("--warmup", arguments.model.warmup, "runs on random samples before a version serves")->check(cli::whole_number(0));
+  group.add("--reload_seconds", arguments.model.reload_seconds, "how often to look for a new version; 0: never")
       ->check(cli::number_from_zero());
-  const char* kRows = "Parameters of a running job";
+}
+
+// Where rows and dense parameters are read besides the model's files.
+void add_sources(CLI::App& app, OptionGroup group, Arguments& arguments) {
   auto* rows =
-      app.add_option("--rows", arguments.rows.endpoints,
-                     "host:port,host:port of all servers of the job, or of a follower of each (host:port+host:port of both "
-                     "processes where "
-                     "replicas=1): rows and dense parameters that the job has are read there, the others from the model's files")
+      group
+          .without_default(
+              "--rows", arguments.rows.endpoints,
+              "host:port,host:port of all servers of the job, or of a follower of each (host:port+host:port of both processes "
+              "where "
+              "replicas=1): rows and dense parameters that the job has are read there, the others from the model's files")
           ->delimiter(',')
-          ->check(cli::checked_by(check_job_endpoint))
-          ->group(kRows);
-  app.add_option("--token", arguments.rows.token, "the job's token (or ARGOSY_TOKEN)")->group(kRows)->needs(rows);
-  auto* redis =
-      app.add_option("--redis", arguments.redis, "redis://host:port/NAME: the same from what `argosy publish` has put into Redis")
-          ->check(cli::checked_by([](const std::string& url) { return parse_redis_url(url).status(); }))
-          ->group(kRows)
-          ->excludes(rows);
-  auto* wait = add("--rows_wait", arguments.rows.wait_seconds, "seconds after which a read that is not answered fails", kRows)
+          ->check(cli::checked_by(check_job_endpoint));
+  group.without_default("--token", arguments.rows.token, "the job's token (or ARGOSY_TOKEN)")->needs(rows);
+  auto* redis = group
+                    .without_default("--redis", arguments.redis,
+                                     "redis://host:port/NAME: the same from what `argosy publish` has put into Redis")
+                    ->check(cli::checked_by([](const std::string& url) { return parse_redis_url(url).status(); }))
+                    ->excludes(rows);
+  auto* wait = group.add("--rows_wait", arguments.rows.wait_seconds, "seconds after which a read that is not answered fails")
                    ->check(cli::number_above_zero());
   auto* refresh =
-      add("--refresh_seconds", arguments.model.predictor.refresh_seconds, "how often to look for new dense parameters", kRows)
+      group.add("--refresh_seconds", arguments.model.predictor.refresh_seconds, "how often to look for new dense parameters")
           ->check(cli::number_above_zero());
   app.final_callback([rows, redis, wait, refresh] {
     for (const CLI::Option* option : {wait, refresh})
       if (option->count() > 0 && rows->count() == 0 && redis->count() == 0)
         throw CLI::RequiresError(option->get_name(), "--rows or --redis");
   });
-  const char* kLimits = "Limits";
+}
+
+void add_limits(OptionGroup group, Arguments& arguments) {
   ServeLimits& limits = arguments.limits;
-  add("--max_body_bytes", limits.max_body_bytes, "of one request", kLimits)->check(cli::whole_number(1, kMost));
-  add("--max_parameters_bytes", limits.max_parameters_bytes, "of rows that GET /v1/models/NAME/parameters reads from a job",
-      kLimits)
+  group.add("--max_body_bytes", limits.max_body_bytes, "of one request")->check(cli::whole_number(1, kMost));
+  group
+      .add("--max_parameters_bytes", limits.max_parameters_bytes, "of rows that GET /v1/models/NAME/parameters reads from a job")
       ->check(cli::whole_number(1, kMost));
-  add("--max_queue", limits.max_queue, "requests that wait", kLimits)->check(cli::whole_number(1));
-  add("--max_connections", limits.max_connections, "at once; with gRPC calls at once", kLimits)
-      ->check(cli::whole_number(1, 4096));
-  add("--deadline_ms", arguments.deadline_ms,
-      "from a request to its answer; the header X-Deadline-Ms shortens it, or gRPC's deadline", kLimits)
+  group.add("--max_queue", limits.max_queue, "requests that wait")->check(cli::whole_number(1));
+  group.add("--max_connections", limits.max_connections, "at once; with gRPC calls at once")->check(cli::whole_number(1, 4096));
+  group
+      .add("--deadline_ms", arguments.deadline_ms,
+           "from a request to its answer; the header X-Deadline-Ms shortens it, or gRPC's deadline")
       ->check(cli::number_above_zero());
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("model", arguments.model.path, "the model's folder or file, or a folder of versions")->required();
+  add_place({app, "Where"}, arguments);
+  add_predicting({app, "Predicting"}, arguments);
+  add_versions({app, "Versions"}, arguments);
+  add_sources(app, {app, "Parameters of a running job"}, arguments);
+  add_limits({app, "Limits"}, arguments);
 }
 
 std::string name_of(const std::filesystem::path& path) {

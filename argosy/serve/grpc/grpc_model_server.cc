@@ -84,21 +84,14 @@ rpc::UnaryMethods methods_of(PredictService& service) {
   };
 }
 
-class GrpcModelServerOverRpc final : public GrpcModelServer {
- public:
-  GrpcModelServerOverRpc(std::unique_ptr<rpc::UnaryServer> server, std::chrono::milliseconds longest)
-      : server_(std::move(server)), longest_(longest) {}
-  ~GrpcModelServerOverRpc() override { stop(); }
-
-  int port() const override { return server_->port(); }
-  void stop() override { server_->stop(Deadline::after(longest_ + std::chrono::seconds(1))); }
-
- private:
-  const std::unique_ptr<rpc::UnaryServer> server_;
-  const std::chrono::milliseconds longest_;  // that a call takes
-};
-
 }  // namespace
+
+GrpcModelServer::GrpcModelServer(std::unique_ptr<rpc::UnaryServer> server, std::chrono::milliseconds longest)
+    : server_(std::move(server)), longest_(longest) {}
+GrpcModelServer::~GrpcModelServer() { stop(); }
+
+int GrpcModelServer::port() const { return server_->port(); }
+void GrpcModelServer::stop() { server_->stop(Deadline::after(longest_ + std::chrono::seconds(1))); }
 
 Result<std::unique_ptr<GrpcModelServer>> GrpcModelServer::start(const GrpcModelServerOptions& options, PredictService& service) {
   const ServeLimits& limits = service.limits();
@@ -109,7 +102,7 @@ Result<std::unique_ptr<GrpcModelServer>> GrpcModelServer::start(const GrpcModelS
                                                .calls_limit = "max_connections"};
   auto server = rpc::UnaryServer::start(server_options, methods_of(service));
   if (!server.ok()) return server.status().with_context("--grpc_port");
-  return std::unique_ptr<GrpcModelServer>(std::make_unique<GrpcModelServerOverRpc>(std::move(*server), limits.deadline));
+  return std::unique_ptr<GrpcModelServer>(new GrpcModelServer(std::move(*server), limits.deadline));
 }
 
 }  // namespace argosy::serve

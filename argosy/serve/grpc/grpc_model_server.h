@@ -1,10 +1,15 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
 #include "argosy/base/status.h"
 #include "argosy/serve/model/predict_service.h"
+
+namespace argosy::rpc {
+class UnaryServer;
+}
 
 namespace argosy::serve {
 
@@ -22,11 +27,17 @@ class GrpcModelServer {
  public:
   // Listens. REQUIRES: the service outlives it.
   static Result<std::unique_ptr<GrpcModelServer>> start(const GrpcModelServerOptions& options, PredictService& service);
-  virtual ~GrpcModelServer() = default;
+  ~GrpcModelServer();  // as stop()
 
-  virtual int port() const = 0;
+  int port() const;
   // No call is taken any more, those that have begun are answered. Safe to call twice.
-  virtual void stop() = 0;
+  void stop();
+
+ private:
+  GrpcModelServer(std::unique_ptr<rpc::UnaryServer> server, std::chrono::milliseconds longest);
+
+  const std::unique_ptr<rpc::UnaryServer> server_;
+  const std::chrono::milliseconds longest_;  // that a call takes
 };
 
 }  // namespace argosy::serve
