@@ -165,7 +165,7 @@ TEST_F(TakeVariables, TorchrunsComeAfterWhatIsGiven) {
   EXPECT_EQ(with(without).mode, Mode::unsaid) << "some are set by hand, for other programs";
 }
 
-// A job of one's own, whoever started this launcher. Only the port is a matter of the machine.
+// A job of one's own, inside of any other. Only the port is a matter of the machine.
 TEST_F(TakeVariables, AStandaloneJobReadsThePortAlone) {
   CommandLine alone;
   alone.collective.nodes.standalone = true;

@@ -129,7 +129,7 @@ TEST_F(WaitingCallsTest, WithShrinkOnlyTheSavingWorkerIsMissed) {
   EXPECT_THAT(answer(step), AllOf(HasSubstr("worker 0"), Not(HasSubstr("worker 1"))));
 }
 
-// A Compare waits for those whose batches it lacks, whoever else is lost.
+// A Compare waits for those whose batches it lacks, and for no other worker that is lost.
 TEST_F(WaitingCallsTest, ACompareIsToldOfTheWorkersThatItWaitsFor) {
   lose(0);
   const Asked compare = park(Topic::batches, kPatient);
