@@ -77,7 +77,7 @@ Result<std::shared_ptr<const PreparedProgram>> PreparedProgram::create(const gra
   prepared->program_ = program.clone(false);
   const graph::Block& block = prepared->program_->global_block();
   std::vector<graph::OpDesc> ops = operators_to_run(block);
-  if (options.remote != nullptr) pull_remote_rows(ops, *prepared->program_, *options.remote);
+  if (options.remote != nullptr) RETURN_IF_ERROR(pull_remote_rows(ops, *prepared->program_, *options.remote));
   const std::vector<std::string> checkpoints = checkpoints_of(ops);
   if (options.fuse) {
     std::vector<std::string> kept = options.fetches;

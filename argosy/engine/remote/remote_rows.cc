@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "argosy/graph/backward.h"
+
 namespace argosy::engine {
 namespace {
 
@@ -12,6 +14,21 @@ class Rewriter {
  public:
   Rewriter(std::vector<OpDesc>& ops, graph::Program& program, const RemoteParameters& remote)
       : ops_(ops), block_(program.global_block()), remote_(remote) {}
+
+  Status check() const {
+    for (const OpDesc& op : ops_) {
+      if (is_remote_lookup(op) || op.type == graph::kBackwardOp || op.attributes.contains("sub_block")) continue;
+      for (const std::string& name : op.input_names()) {
+        if (!is_row_table(name)) continue;
+        return Status::unimplemented(
+            "operator '{}' reads '{}', whose rows lie on the servers: a worker has those of a batch, for lookups; build what "
+            "reads the "
+            "whole table before the program is distributed, which makes it a dense one, or leave it out",
+            op.type, name);
+      }
+    }
+    return {};
+  }
 
   void run() {
     reshape_ids_first();
@@ -38,11 +55,11 @@ class Rewriter {
     return fmt::format("{}@ROWS_OF@{}@{}", ids_of(lookup), table_of(lookup), padding_of(lookup));
   }
 
-  bool is_remote_lookup(const OpDesc& op) const {
-    if (!is_lookup(op)) return false;
-    const RemoteVariable* variable = remote_.find(table_of(op));
+  bool is_row_table(const std::string& name) const {
+    const RemoteVariable* variable = remote_.find(name);
     return variable != nullptr && variable->kind == RemoteVariable::rows;
   }
+  bool is_remote_lookup(const OpDesc& op) const { return is_lookup(op) && is_row_table(table_of(op)); }
   bool is_pulled(const OpDesc& lookup) const { return pulled_.contains(local_name(lookup)); }
 
   // Reshapes of ids that exist before the first lookup go there: nothing is computed differently, and all rows can be pulled at
@@ -159,8 +176,11 @@ bool only_reshapes(const OpDesc& op) {
 
 bool is_lookup(const OpDesc& op) { return op.type == "lookup_table" || op.type == "lookup_table_v2"; }
 
-void pull_remote_rows(std::vector<OpDesc>& ops, graph::Program& program, const RemoteParameters& remote) {
-  Rewriter(ops, program, remote).run();
+Status pull_remote_rows(std::vector<OpDesc>& ops, graph::Program& program, const RemoteParameters& remote) {
+  Rewriter rewriter(ops, program, remote);
+  RETURN_IF_ERROR(rewriter.check());
+  rewriter.run();
+  return {};
 }
 
 }  // namespace argosy::engine

@@ -23,7 +23,8 @@ bool only_reshapes(const graph::OpDesc& op);
 // with the ids of all lookups that are known by then, and where ids are known later, another one: its outputs are the table's
 // variable, now with one row for each key of the batch, and the ids as numbers of these rows. Those that stand one after another
 // are one message to each server. Ids that are only reshaped are so before the first lookup. The lookups, and passes over them,
-// stay what they are. `ops` is what will run; variables for the numbers are added to `program`.
-void pull_remote_rows(std::vector<graph::OpDesc>& ops, graph::Program& program, const RemoteParameters& remote);
+// stay what they are. `ops` is what will run; variables for the numbers are added to `program`. An operator that reads such a
+// table otherwise is an error that names it: it would see the rows of a batch, or none.
+Status pull_remote_rows(std::vector<graph::OpDesc>& ops, graph::Program& program, const RemoteParameters& remote);
 
 }  // namespace argosy::engine

@@ -261,6 +261,17 @@ TEST_F(RemoteTest, TheIdMinus1IsNoKey) {
   EXPECT_TRUE(remote_->rows.empty());
 }
 
+// Such as an average of all parameters, which a script builds after its program was distributed.
+TEST_F(RemoteTest, WhatReadsAWholeTableOfRowsIsNamed) {
+  const graph::ProgramGuard guard(main_, startup_);
+  L::reduce_sum(Variable(main_, main_->global_block(), *main_->global_block().find_var("table")));
+  const auto result = runner_.run(*main_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}}, {loss_.name()}, scope_);
+  EXPECT_EQ(result.status().code(), Code::unimplemented);
+  EXPECT_THAT(result.status().message(),
+              testing::HasSubstr("operator 'reduce_sum' reads 'table', whose rows lie on the servers"));
+  EXPECT_EQ(remote_->calls, 0);
+}
+
 TEST_F(RemoteTest, AProgramThatDoesNotTrainMakesNoRows) {
   EXPECT_EQ(run(*test_, {{"a", ids({3}, {0, 1})}, {"b", ids({9}, {0, 1})}}), 2 * (3 + 9));
   EXPECT_TRUE(remote_->rows.empty());
