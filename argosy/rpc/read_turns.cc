@@ -1,5 +1,6 @@
 #include "argosy/rpc/read_turns.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "argosy/base/mutex.h"
@@ -10,14 +11,22 @@ namespace {
 constexpr int kBurstRequests = 16;
 constexpr std::chrono::milliseconds kBurstTime{1};
 constexpr std::chrono::milliseconds kAloneAfter{100};  // without a request of anybody else
+constexpr std::chrono::nanoseconds kTurnOfAThread{1000000};  // of those in a hurry, by each of the server's threads
+constexpr int kTurnRequests = 2;
+constexpr int kMostTurnsAtOnce = 4;  // per kTurnOfAThread; a server with more threads has longer ones
 
 }  // namespace
 
+ReadTurns::Pace ReadTurns::pace_of(int threads) {
+  const int turns = std::clamp(threads, 1, kMostTurnsAtOnce);
+  return {kTurnOfAThread / turns, std::max(1, kTurnRequests * threads / turns)};
+}
+
 bool ReadTurns::goes_on(Burst& burst, Source source, Time now) {
   const bool alone = is_alone(source, now);
-  if (now - burst.began > kBurstTime) burst = {now, 0};
-  if (++burst.requests < kBurstRequests || alone) return true;
-  burst = {};
+  if (burst.waited || now - burst.began > kBurstTime) burst = {now, burst.waited ? pace_.requests : kBurstRequests};
+  if (--burst.left > 0 || alone) return true;
+  burst.waited = true;
   return false;
 }
 
@@ -61,7 +70,7 @@ void ReadTurns::run() {
     Read read = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    if (read()) next_turn = SteadyClock::now() + interval_;
+    if (read()) next_turn = SteadyClock::now() + pace_.interval;
     read = nullptr;
     lock.lock();
   }

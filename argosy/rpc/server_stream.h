@@ -51,14 +51,11 @@ class CallsUnderWay {
   std::atomic<uint64_t> unsent_ = 0;
 };
 
-// Of a stream that is in a hurry, by each of the server's threads.
-inline constexpr std::chrono::milliseconds kTurnOfAThread{4};
-
 // What the streams of a server share; constant once it listens, but for the counters.
 struct ServerShared {
   ServerShared(Handler handler, int threads)
       : handler(std::move(handler)),
-        turns(std::chrono::nanoseconds(kTurnOfAThread) / threads),
+        turns(ReadTurns::pace_of(threads)),
         changes("rpc-handler", threads),
         reads("rpc-read", threads),
         urgent("rpc-urgent", 1) {}
