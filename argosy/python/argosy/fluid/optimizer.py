@@ -137,7 +137,8 @@ class Optimizer:
     def _apply(self, params_grads, startup_program=None, grad_clip=None):
         if not params_grads:
             raise InvalidArgumentError("there is no gradient to apply")
-        infinite = None if self._loss_scaling is None else self._loss_scaling.unscaled(params_grads, startup_program)
+        scaling = self._loss_scaling
+        infinite = None if scaling is None else scaling.unscaled(params_grads, startup_program)
         own = grad_clip or self._grad_clip
         if is_own(own):
             params_grads = own(params_grads)  # pyright: ignore[reportOptionalCall]
@@ -150,8 +151,8 @@ class Optimizer:
             if callable(self._learning_rate) and not isinstance(self._learning_rate, framework.Variable):
                 rate.bind(program, variable.name, self._learning_rate)
         operators = [op for op in block.ops[count:] if op.attr("op_role") & _OPTIMIZE]
-        if infinite is not None:
-            self._loss_scaling.skip(operators, infinite)
+        if scaling is not None and infinite is not None:
+            scaling.skip(operators, infinite)
         return operators, pairs
 
     def apply_gradients(self, params_grads):

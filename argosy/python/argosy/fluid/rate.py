@@ -33,7 +33,7 @@ def serve(program, worker):
     """From now on every run of `program` begins with telling the servers of `worker` a rate that has changed, and is an error where they could not
     tell whose it is."""
     one = worker.learning_rate()
-    served = [] if one is None else [_Served(*one, worker.set_learning_rate)]
+    served = [] if one is None else [_Served(one[0], one[1], worker.set_learning_rate)]
     _served[program._id] = served + [_Served(name, value, _refusal(name, value)) for name, value in worker.own_rates().items()]
 
 
