@@ -242,7 +242,10 @@ Status FolderWriter::check_target() const {
 }
 
 Status FolderWriter::commit() {
-  ASSIGN_OR_RETURN(const Fd lock, lock_folder(parent_of(target_), Deadline::after_seconds(kCommitSeconds)));
+  Fd lock;
+  if (!has_temporary_name(parent_of(target_))) {  // which its maker, nobody else, has locked and saves into
+    ASSIGN_OR_RETURN(lock, lock_folder(parent_of(target_), Deadline::after_seconds(kCommitSeconds)));
+  }
   RETURN_IF_ERROR(check_target());
   std::error_code error;
   const bool exists = fs::is_directory(target_, error);

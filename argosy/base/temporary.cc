@@ -82,6 +82,11 @@ bool has_temporary_name(const fs::path& path) {
 
 namespace {
 
+// A folder that is a temporary itself is locked by its maker already, who would wait for itself; nobody else makes anything in it.
+Result<Fd> lock_to_make_in(const fs::path& folder) {
+  return has_temporary_name(folder) ? Result<Fd>(Fd()) : lock_folder(folder, Deadline::after_seconds(kLockSeconds));
+}
+
 // REQUIRES: lock_folder().
 void remove_abandoned_in(const fs::path& folder) {
   std::error_code error;
@@ -95,7 +100,7 @@ void remove_abandoned_in(const fs::path& folder) {
 }  // namespace
 
 void remove_abandoned_temporaries(const fs::path& folder) {
-  if (const auto lock = lock_folder(folder, Deadline::after_seconds(kLockSeconds)); lock.ok()) remove_abandoned_in(folder);
+  if (const auto lock = lock_to_make_in(folder); lock.ok()) remove_abandoned_in(folder);
 }
 
 Temporary::~Temporary() {
@@ -107,7 +112,7 @@ Result<Temporary> Temporary::folder(const fs::path& target) { return make(target
 Result<Temporary> Temporary::file(const fs::path& target) { return make(target, false); }
 
 Result<Temporary> Temporary::make(const fs::path& target, bool folder) {
-  const auto lock = lock_folder(parent_of(target), Deadline::after_seconds(kLockSeconds));
+  const auto lock = lock_to_make_in(parent_of(target));
   if (lock.ok()) remove_abandoned_in(parent_of(target));
   std::error_code unknown;
   notice_writing(fs::absolute(parent_of(target), unknown).string());

@@ -121,6 +121,18 @@ TEST_F(TemporaryTest, LiveProcessesSaveIntoOneFolderAtATime) {
   EXPECT_EQ(entries(), 3u) << "the model and two logs";
 }
 
+// Its maker has it locked. A model that goes to a store is saved into such a folder first: each save waited for itself.
+TEST_F(TemporaryTest, ItsMakerSavesIntoItWithoutWaitingForItself) {
+  const auto made = Temporary::folder(folder_ / "copy");
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  auto writer = FolderWriter::open(made->path() / "model", true);
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
+  ASSERT_TRUE(writer->write("w", "1").ok());
+  ASSERT_TRUE(writer->commit().ok());
+  ASSERT_TRUE(write_file_atomically(made->path() / "file", "x").ok());
+  EXPECT_EQ(*read_file(made->path() / "model" / "w"), "1");
+}
+
 // Names that are not quite those of a temporary, and those of other machines, are somebody's.
 TEST_F(TemporaryTest, NothingElseIsRemoved) {
   char host[256] = "";
