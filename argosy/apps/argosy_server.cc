@@ -9,6 +9,7 @@
 #include "argosy/base/endpoint_name.h"
 #include "argosy/base/log.h"
 #include "argosy/base/settings.h"
+#include "argosy/cli/checks.h"
 #include "argosy/cli/program_arguments.h"
 #include "argosy/observe/process_observer.h"
 #include "argosy/ps/client/connect_server.h"
@@ -81,25 +82,28 @@ struct Arguments {
 };
 
 void add_own_options(CLI::App& app, Arguments& arguments) {
+  using argosy::cli::number_above_zero, argosy::cli::whole_number;
   const auto add = [&app](const char* name, auto& value, const char* help) {
-    app.add_option(name, value, help)->capture_default_str()->group("This server");
+    return app.add_option(name, value, help)->capture_default_str()->group("This server");
   };
   add("--address", arguments.address, "host:port to listen at, and only there; port 0 takes a free one");
   add("--endpoint_file", arguments.endpoint_file,
       "a file to write host:port into once it answers; workers that know this server as file:/path find it there, wherever it "
       "is");
-  add("--server_index", arguments.server, "which server of the job this is, from 0");
-  add("--servers", arguments.servers, "how many servers the job has");
-  add("--workers", arguments.workers, "how many workers the job has; 0: as the first worker says");
-  add("--threads", arguments.threads, "that handle requests; 0: one per core, at least 2");
+  add("--server_index", arguments.server, "which server of the job this is, from 0")->check(whole_number(0));
+  add("--servers", arguments.servers, "how many servers the job has")->check(whole_number(1));
+  add("--workers", arguments.workers, "how many workers the job has; 0: as the first worker says")->check(whole_number(0));
+  add("--threads", arguments.threads, "that handle requests; 0: one per core, at least 2")->check(whole_number(0));
   add("--follow", arguments.follow,
       "host:port or file:/path of a server of a running job to follow: this one then only answers reads; of a server with two "
       "processes (replicas=1) host:port+host:port of both");
-  add("--follow_wait", arguments.follow_wait, "seconds to wait for a server to follow that does not answer at all");
+  add("--follow_wait", arguments.follow_wait, "seconds to wait for a server to follow that does not answer at all")
+      ->check(number_above_zero());
   add("--follow_format", arguments.follow_format,
       "of a follower: how gradients come to it, float32 | bfloat16 | int8: fewer bytes, and rows that are the server's but for "
       "rounding");
-  add("--keep_versions", arguments.keep_versions, "of a follower: that it may keep beside its newest one (argosy versions)");
+  add("--keep_versions", arguments.keep_versions, "of a follower: that it may keep beside its newest one (argosy versions)")
+      ->check(whole_number(0));
   app.add_flag("--stay", arguments.stay, "do not end with the workers")->group("This server");
 }
 

@@ -11,6 +11,7 @@
 
 #include "argosy/base/text.h"
 #include "argosy/cli/checks.h"
+#include "argosy/cli/program_arguments.h"
 #include "argosy/data/convert.h"
 
 namespace argosy::apps {
@@ -39,13 +40,14 @@ Status add_default(const std::string& word, data::ColumnOptions& columns) {
   return {};
 }
 
-Result<data::ConvertCount> convert(ConvertArguments& arguments) {
+// What the words say together; what does not go together is a wrong command line.
+Status take_options(ConvertArguments& arguments) {
   data::ConvertOptions& options = arguments.options;
   if (!arguments.slots.empty()) {
     ASSIGN_OR_RETURN(options.slots, data::parse_slots(arguments.slots));
   }
   for (const std::string& word : arguments.defaults) RETURN_IF_ERROR(add_default(word, options.columns));
-  if (arguments.from == "table") return data::table_to_text(arguments.input, arguments.output, options);
+  if (arguments.from == "table") return {};
   if (!arguments.defaults.empty())
     return Status::invalid_argument("--default is for what is missing in a table; --from {} is text", arguments.from);
   if (arguments.from == "criteo") {
@@ -56,15 +58,23 @@ Result<data::ConvertCount> convert(ConvertArguments& arguments) {
     return Status::invalid_argument(
         "MultiSlot text has no names: say them, as in --slots dense:float32:13,C1:int64,label:int64:1");
   }
-  return data::text_to_parquet(arguments.input, arguments.output, options);
+  return {};
+}
+
+Result<data::ConvertCount> convert(const ConvertArguments& arguments) {
+  return arguments.from == "table" ? data::table_to_text(arguments.input, arguments.output, arguments.options)
+                                   : data::text_to_parquet(arguments.input, arguments.output, arguments.options);
+}
+
+int fail(const Status& status, int exit_code) {
+  std::fprintf(stderr, "argosy convert: %s\n", status.message().c_str());
+  return exit_code;
 }
 
 int run(ConvertArguments& arguments) {
+  if (const Status status = take_options(arguments); !status.ok()) return fail(status, cli::kUsageError);
   const auto count = convert(arguments);
-  if (!count.ok()) {
-    std::fprintf(stderr, "argosy convert: %s\n", count.status().message().c_str());
-    return 1;
-  }
+  if (!count.ok()) return fail(count.status(), 1);
   std::printf("%s: %s samples", arguments.output.c_str(), with_thousands(count->samples).c_str());
   if (count->bad_lines > 0) std::printf(", %s bad ones left out", with_thousands(count->bad_lines).c_str());
   std::printf("\n");

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "argosy/base/file.h"
 #include "argosy/base/text.h"
+#include "argosy/cli/program_arguments.h"
+#include "argosy/data/working_folder.h"
 #include "argosy/observe/doctor.h"
 #include "argosy/observe/job_place.h"
 #include "argosy/observe/status_page.h"
@@ -29,7 +30,7 @@ constexpr double kStopSeconds = 60;
 int exit_status(const Status& status) {
   if (status.ok()) return 0;
   std::fprintf(stderr, "argosy: %s\n", status.message().c_str());
-  return 1;
+  return status.code() == argosy::Code::invalid_argument ? argosy::cli::kUsageError : 1;
 }
 
 // Of a job on several machines each launcher knows its own processes. One that does not answer does not hide the others.
@@ -64,9 +65,10 @@ Status stop(const std::string& job) {
 }
 
 Status write_report(const std::string& job, const std::string& file) {
+  RETURN_IF_ERROR(argosy::data::check_file_place(file));
   ASSIGN_OR_RETURN(const JobPlace place, JobPlace::find(job));
   ASSIGN_OR_RETURN(const std::string json, place.json());
-  RETURN_IF_ERROR(argosy::write_file_atomically(file, argosy::observe::report_page(json)));
+  RETURN_IF_ERROR(argosy::data::write_place(file, argosy::observe::report_page(json)));
   std::printf("%s\n", file.c_str());
   return {};
 }

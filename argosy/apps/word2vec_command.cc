@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "argosy/cli/program_arguments.h"
 #include "argosy/data/vocabulary.h"
 #include "argosy/inspect/word_vectors.h"
 
@@ -23,9 +24,12 @@ Result<inspect::WordVectors> open_vectors(const EvalArguments& arguments) {
   return inspect::WordVectors::read_tensor(arguments.vectors, std::move(words));
 }
 
+Status check(const EvalArguments& arguments) {
+  if (!arguments.analogies.empty() || !arguments.similarity.empty()) return {};
+  return Status::invalid_argument("nothing to evaluate: give --analogies, --similarity or both");
+}
+
 Status evaluate(const EvalArguments& arguments) {
-  if (arguments.analogies.empty() && arguments.similarity.empty())
-    return Status::invalid_argument("nothing to evaluate: give --analogies, --similarity or both");
   ASSIGN_OR_RETURN(const inspect::WordVectors vectors, open_vectors(arguments));
   std::printf("%zu words, vectors of %zu\n", vectors.size(), vectors.width());
   if (!arguments.analogies.empty()) {
@@ -65,10 +69,10 @@ void add_word2vec_eval(CLI::App& app, int& result) {
   command->add_option("--analogies", arguments->analogies, "a file of questions");
   command->add_option("--similarity", arguments->similarity, "a file of pairs");
   command->callback([arguments, &result] {
-    const Status status = evaluate(*arguments);
+    const Status usage = check(*arguments), status = usage.ok() ? evaluate(*arguments) : usage;
     std::fflush(stdout);
     if (!status.ok()) std::fprintf(stderr, "argosy word2vec-eval: %s\n", status.message().c_str());
-    result = status.ok() ? 0 : 1;
+    result = !usage.ok() ? cli::kUsageError : status.ok() ? 0 : 1;
   });
 }
 

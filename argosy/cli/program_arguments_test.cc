@@ -62,7 +62,7 @@ TEST_F(ArgumentsTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(error_of({"repair"}), HasSubstr("directory is required"));
 }
 
-// What was found and what is expected, whoever looks at the value: CLI11's own words are those of no other program here.
+// What was found and what is expected, also where CLI11 itself finds it.
 TEST_F(ArgumentsTest, AValueThatCannotBeIsShownWithWhatIsExpected) {
   const auto of = [this](const std::string& option) { return error_of({"repair", "x", option}); };
   EXPECT_EQ(of("--most=0"), "option --most: found '0', expected a whole number from 1");

@@ -7,12 +7,14 @@
 
 #include "argosy/base/temporary.h"
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
 #include "argosy/data/arrow_export.h"
 #include "argosy/data/arrow_numbers.h"
 #include "argosy/data/file_parts.h"
 #include "argosy/data/object_store.h"
 #include "argosy/data/queue_dataset.h"
 #include "argosy/data/remote_store.h"
+#include "argosy/data/working_folder.h"
 
 namespace argosy::data {
 namespace {
@@ -30,7 +32,7 @@ Status write_all(int fd, std::string_view text, const std::string& path) {
 
 // Where the file is written that becomes the one at `path`.
 Result<Temporary> begin_output(const std::string& path) {
-  RETURN_IF_ERROR(FolderPlace(path).check());
+  RETURN_IF_ERROR(check_file_place(path));
   return Temporary::file(is_store_uri(path) ? std::filesystem::temp_directory_path() / "argosy-convert"
                                             : std::filesystem::path(path));
 }
@@ -57,6 +59,7 @@ Status put_into_place(Temporary& written, const std::string& path) {
 
 // What is no plain file, or is what is read, is not replaced.
 Status check_output(const std::string& input, const std::string& output) {
+  if (is_uri(output) || is_remote_path(output)) return {};  // begin_output() looks at those; no folder here is meant
   std::error_code error;
   const auto type = std::filesystem::status(output, error).type();
   if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::regular)

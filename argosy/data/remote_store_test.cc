@@ -100,6 +100,21 @@ TEST_F(RemoteStoreTest, ALocalFolderIsItself) {
 }
 
 // Stores that are reached by name take paths without hdfs: in front.
+// A folder that happens to be named like a scheme is no store: what cannot be written there as a file is told, and left
+// unwritten.
+TEST_F(RemoteStoreTest, AFileIsNotWrittenIntoAFolderThatIsNamedLikeAStore) {
+  const fs::path before = fs::current_path();
+  fs::current_path(files_.path("store"));
+  for (const char* folder : {"s4:/bucket", "hdfs:/models", "s3:"}) fs::create_directories(folder);
+  EXPECT_THAT(write_place("s4://bucket/file", "x").message(), HasSubstr("there is no store for 's4://bucket/file'"));
+  EXPECT_THAT(write_place("hdfs:/models/file", "x").message(), HasSubstr("takes folders and no single files"));
+  EXPECT_THAT(check_file_place("s3:///file").message(), HasSubstr("names no bucket"));
+  for (const char* good : {"s3://bucket/file", "file:///tmp/file", "s3:/file", "file"})
+    EXPECT_EQ(check_file_place(good).message(), "") << good;
+  EXPECT_TRUE(fs::is_empty("s4:/bucket") && fs::is_empty("hdfs:/models"));
+  fs::current_path(before);
+}
+
 TEST_F(RemoteStoreTest, AStoreThatIsNamedMakesAnyPathRemote) {
   EXPECT_TRUE(FolderPlace("/models/m", store_).remote());
   EXPECT_TRUE(FolderPlace("afs:/models/m").remote());

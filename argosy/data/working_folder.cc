@@ -54,8 +54,18 @@ Result<std::string> read_place(const std::string& path) {
   return is_store_uri(path) ? read_object(path) : read_file(local_path(path));
 }
 
-Status write_place(const std::string& path, std::string_view bytes) {
+Status check_file_place(const std::string& path) {
   RETURN_IF_ERROR(FolderPlace(path).check());
+  if (is_store_uri(path) || !is_remote_path(path)) return {};
+  return Status::unimplemented(
+      "'{}' is for the command of ARGOSY_FS_COMMAND, which takes folders and no single files; name a file of this machine or of "
+      "an "
+      "object store (s3://…)",
+      path);
+}
+
+Status write_place(const std::string& path, std::string_view bytes) {
+  RETURN_IF_ERROR(check_file_place(path));
   return is_store_uri(path) ? put_object(path, bytes) : write_file_atomically(local_path(path), bytes);
 }
 

@@ -35,6 +35,8 @@ class WorkingFolder {
 // The bytes of a file of this machine or of an object; and the whole of it, or nothing, in place of what was there.
 Result<std::string> read_place(const std::string& path);
 Status write_place(const std::string& path, std::string_view bytes);
+// Whether a single file can be written there: on this machine or as an object, and not by way of a command.
+Status check_file_place(const std::string& path);
 
 // What publish() or FolderWriter::set_mark() gave the folder that is there; nothing where it gave none, or nobody can tell.
 std::optional<uint64_t> place_mark(const FolderPlace& place);

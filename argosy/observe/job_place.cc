@@ -10,11 +10,13 @@
 #include <fstream>
 #include <vector>
 
+#include "argosy/base/address.h"
 #include "argosy/base/clock.h"
 #include "argosy/base/fd.h"
 #include "argosy/base/file.h"
 #include "argosy/base/poll.h"
 #include "argosy/base/text.h"
+#include "argosy/base/uri.h"
 #include "argosy/observe/http_server.h"
 
 namespace argosy::observe {
@@ -23,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kAnswerSeconds = 5;
+constexpr std::string_view kHttp = "http://";
 
 std::string host_name() {
   char name[256] = {};
@@ -46,6 +49,12 @@ std::string value_of(const std::string& lines, std::string_view key) {
   return "";
 }
 
+// "host:port" of a page's URL; empty: it is none.
+std::string authority_of(const std::string& url) {
+  if (!url.starts_with(kHttp)) return "";
+  return url.substr(kHttp.size(), url.find('/', kHttp.size()) - kHttp.size());
+}
+
 }  // namespace
 
 std::string launcher_file(const std::string& url) {
@@ -53,7 +62,10 @@ std::string launcher_file(const std::string& url) {
 }
 
 Result<JobPlace> JobPlace::find(std::string folder_or_url) {
-  if (folder_or_url.starts_with("http://")) {
+  if (is_uri(folder_or_url)) {
+    if (!Address::parse(authority_of(folder_or_url)).ok())
+      return Status::invalid_argument(
+          "'{}' is no page of a job; expected http://host:port, as its launcher says it (--status_port)", folder_or_url);
     while (folder_or_url.ends_with('/')) folder_or_url.pop_back();
     return JobPlace(std::move(folder_or_url));
   }

@@ -36,6 +36,17 @@ TEST_F(JobPlaceTest, AFolderWithoutALauncherIsNoJob) {
   EXPECT_THAT(found.status().message(), HasSubstr("no job is known in '" + folder_.string() + "'"));
 }
 
+TEST_F(JobPlaceTest, AUrlThatIsNoPageOfAJobIsRefusedByName) {
+  for (const std::string wrong :
+       {"https://127.0.0.1:80", "s3://bucket/logs", "http://", "http:///status", "http://a:b", "http://a:0/"}) {
+    const auto found = JobPlace::find(wrong);
+    EXPECT_EQ(found.status().code(), Code::invalid_argument) << wrong;
+    EXPECT_THAT(found.status().message(), HasSubstr("'" + wrong + "' is no page of a job; expected http://host:port"));
+  }
+  for (const std::string right : {"http://127.0.0.1:80", "http://node1/", "http://[::1]:80/page"})
+    EXPECT_TRUE(JobPlace::find(right).ok()) << right;
+}
+
 TEST_F(JobPlaceTest, TheStateOfALauncherThatRunsIsShownAsItIs) {
   write("launcher", launcher_file(""));
   write("status.txt", "job: running, 0:05\n");

@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m) {
   using namespace argosy::python;
   // Here, because a script that has none of a job's parts asks for settings nowhere else: an ImportError that names the variable.
   argosy::throw_if_error(argosy::check_variable_names());
+  pybind11::module_::import("argosy._flags").attr("warn_of_unknown")();
   m.doc() = "The C++ core of argosy.";
   install_wait_check();
   bind_errors(m);

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "tools" / "site"))
 import messages  # noqa: E402
 
 # Rooms whose messages a wrong script, setting, data line or dead peer makes.
-COVERED = ("argosy/base/", "argosy/data/", "argosy/launch/", "argosy/fleet/", "argosy/rpc/", "argosy/serve/", "argosy/ps/client/", "argosy/ps/communicator/")
+COVERED = tuple(f"argosy/{room}/" for room in "apps base cli data fleet inspect launch publish rpc serve ps/arbiter ps/client ps/communicator".split())
 # What no user causes: messages between our own processes, and calls that only our own code makes.
 OURS = """
     '…' ends at byte …, but had … before: another process has cut it
@@ -41,6 +41,7 @@ OURS = """
     message '…': field '…' is '…', expected a whole number
     no descriptor for a process's notices: …
     no socket for a process's notices: …
+    not tried
     no table … to set a rate of
     poll failed: …
     poll on '…' failed: …

@@ -100,7 +100,7 @@ def test_the_command_converts_and_tells_what_it_cannot(fluid, exe, tmp_path, roo
 
     def convert(*words):
         command, environment = [root / "build/release/bin/argosy", "convert", *map(str, words)], dict(os.environ, ARGOSY_PYTHON=sys.executable)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=tmp_path)
         return done.returncode, done.stdout + done.stderr
 
     assert convert(folder, tmp_path / "m.onnx") == (0, f"{tmp_path}/m.onnx: x, a, a.lod, b, b.lod\n")
@@ -108,3 +108,8 @@ def test_the_command_converts_and_tells_what_it_cannot(fluid, exe, tmp_path, roo
     assert status == 2 and "ends with none of .onnx, .safetensors, .parquet" in text
     status, text = convert(tmp_path / "nothing", tmp_path / "m.onnx")
     assert status == 1 and "is no model" in text
+    (tmp_path / "s4:" / "bucket").mkdir(parents=True)  # no store, whatever it is named
+    for file in ("m.onnx", "m.safetensors", "m.parquet"):
+        status, text = convert(folder, f"s4://bucket/{file}")
+        assert status == 1 and f"there is no store for 's4://bucket/{file}'" in text and "Traceback" not in text, text
+    assert not any((tmp_path / "s4:" / "bucket").iterdir())

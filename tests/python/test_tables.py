@@ -224,10 +224,17 @@ def test_argosy_convert_and_back(tmp_path):
         return [[float(word) for word in line.split()] for line in words.splitlines()]
 
     assert np.array_equal(np.float32(numbers((tmp_path / "day.txt").read_text())), np.float32(numbers(run("criteo", "1001"))))
-    assert "MultiSlot text has no names" in run("convert", "--from", "multislot", "day.txt", "x.parquet", status=1)
-    assert "expected NAME:int64 or NAME:float32" in run("convert", "--from", "multislot", "day.txt", "x.parquet", "--slots", "a:int32", status=1)
-    assert "--slots is for" in run("convert", "--from", "criteo", "day", "x.parquet", "--slots", "a:int64", status=1)
+    assert "MultiSlot text has no names" in run("convert", "--from", "multislot", "day.txt", "x.parquet", status=2)
+    assert "expected NAME:int64 or NAME:float32" in run("convert", "--from", "multislot", "day.txt", "x.parquet", "--slots", "a:int32", status=2)
+    assert "--slots is for" in run("convert", "--from", "criteo", "day", "x.parquet", "--slots", "a:int64", status=2)
     assert "day.txt" in run("convert", "--from", "table", "day.txt", "x.txt", status=1)
+    for folder in ("s4:/bucket", "hdfs:/days"):  # no stores, whatever they are named
+        (tmp_path / folder).mkdir(parents=True)
+    assert "there is no store for 's4://bucket/x'" in run("convert", "--from", "criteo", "day", "s4://bucket/x", status=1)
+    assert "takes folders and no single files" in run("convert", "--from", "criteo", "day", "hdfs:/days/x", status=1)
+    assert "there is no store for 's4://bucket/x'" in run("report", "nothing", "-o", "s4://bucket/x", status=2)
+    for folder in ("s4:/bucket", "hdfs:/days", "s4:", "hdfs:"):
+        (tmp_path / folder).rmdir()  # still empty
     parquet.write_table(pa.table({"x": [0.5, 2.5, 1e300]}), tmp_path / "day.parquet")
     refused = run("convert", "--from", "table", "day.parquet", "x.txt", status=1)
     assert "day.parquet: row group 0, row 2: column 'x' has 1e+300, which a float32 cannot hold" in refused, refused

@@ -55,3 +55,28 @@ def test_a_plain_script_says_it_where_it_first_uses_the_package(tmp_path):
 def test_a_program_in_cpp_says_it_as_well(tmp_path):
     done = run([ROOT / "build" / "release" / "examples" / "ranking", "deepfm", tmp_path], tmp_path, ARGOSY_DEVCE="cpu")
     assert done.returncode != 0 and "did you mean ARGOSY_DEVICE?" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+FLAGS = """
+import warnings
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    import paddle.fluid as fluid
+    fluid.Executor(fluid.CPUPlace())
+print([str(one.message) for one in told])
+"""
+
+
+def test_a_flag_of_paddle_that_nobody_knows_is_a_warning_with_the_nearest(tmp_path):
+    """Paddle passes over it, and so did this package."""
+    (tmp_path / "train.py").write_text(FLAGS)
+    done = run([sys.executable, "train.py"], tmp_path, FLAGS_chek_nan_inf="1", FLAGS_quite_another="1", FLAGS_check_nan_inf="1", FLAGS_START_PORT="6170")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(
+        [
+            "environment variable FLAGS_chek_nan_inf is no flag that is known here, did you mean FLAGS_check_nan_inf? Setting it changes nothing",
+            "environment variable FLAGS_quite_another is no flag that is known here; setting it changes nothing",
+        ]
+    ), done.stdout
+    done = run([sys.executable, "train.py"], tmp_path, FLAGS_communicator_send_queue_size="20", FLAGS_eager_delete_tensor_gb="0")
+    assert done.stdout == "[]\n", done.stdout + done.stderr

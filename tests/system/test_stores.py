@@ -315,7 +315,7 @@ def test_a_model_is_served_and_replaced(job, store):
 
 def test_checkpoints_and_states_lie_at_uris(job, store, proxy):
     job.write("states.py", """
-        import os, paddle
+        import os, argosy.serve, paddle
         from paddle import nn
         from argosy.distributed.fleet import checkpoint
         layer = nn.Linear(2, 1)
@@ -330,6 +330,10 @@ def test_checkpoints_and_states_lie_at_uris(job, store, proxy):
         assert (paddle.load('s3://bucket/run/linear.pdparams')['weight'].numpy() == layer.weight.numpy()).all()
         paddle.save(layer.state_dict(), 'file://' + os.path.abspath('linear.pdparams'))
         assert os.path.exists('linear.pdparams')
+        for place in ('s3://bucket/run/net', 'net'):
+            paddle.jit.save(layer, place, [paddle.static.InputSpec([None, 2])])
+        argosy.serve.to_safetensors('net.pdmodel', 's3://bucket/run/net.safetensors')
+        assert not os.path.exists('s3:')
         try:
             paddle.load('s3://bucket/run/none')
         except FileNotFoundError as error:
@@ -338,6 +342,8 @@ def test_checkpoints_and_states_lie_at_uris(job, store, proxy):
     proxy.fault = every(4, 503, "reset")
     out = job.end(job.python("states.py", ARGOSY_CHECKPOINT_FILE=job.folder / "note", **proxy.environment))
     assert "s3://bucket/run/none: no such file" in out
+    assert store.get("run/net.pdiparams") == (job.folder / "net.pdiparams").read_bytes()
+    assert b"weight" in store.get("run/net.safetensors")[:500] or b"linear" in store.get("run/net.safetensors")[:500]
 
 
 def test_objects_that_appear_are_trained_once(job, store):

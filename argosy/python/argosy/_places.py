@@ -1,12 +1,14 @@
 """Files and folders by path or by URI (s3://bucket/key): what the functions that save and load ask of both."""
 
+import contextlib
+import mmap
 import os
 import tempfile
 
 from argosy import _core
 from argosy.errors import NotFoundError
 
-__all__ = ["is_stored", "local", "split", "exists", "is_folder", "make_parent", "scratch_folder", "read"]
+__all__ = ["is_stored", "local", "split", "exists", "is_folder", "make_parent", "scratch_folder", "read", "written"]
 
 
 def is_stored(path):
@@ -58,3 +60,18 @@ def read(path):
             return file.read()
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file") from None
+
+
+@contextlib.contextmanager
+def written(path):
+    """A path of this machine for who can write to no other; what is there at the end is the file at `path`, an object of a store too."""
+    path = os.fspath(path)
+    split(path)  # refuses what is no place, before anything is written
+    if not is_stored(path):
+        yield local(path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, split(path)[1])
+        yield file
+        with open(file, "rb") as made, mmap.mmap(made.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            _core.write_file(path, whole)

@@ -13,6 +13,7 @@ import warnings
 
 import torch
 
+from argosy import _places
 from argosy.dynamic import dtypes, recording
 from argosy.dynamic.tensor import Tensor, unwrap, wrap
 from argosy.errors import InvalidArgumentError, NotFoundError
@@ -99,6 +100,8 @@ def save(layer, path, input_spec=None, **configs):
         raise InvalidArgumentError(f"jit.save takes a Layer; found {type(layer).__name__}")
     if configs:
         raise InvalidArgumentError(f"jit.save has no option {', '.join(configs)}")
+    state_file.check_prefix(path)
+    _places.split(path)  # refuses what is no place, before anything is written
     specs = list(_specs(layer, input_spec))
     examples, resized = (tuple(_example(spec, size) for spec in leaves(specs)) for size in (_ANY, _ANOTHER))
     states = [(part, part.training) for part in layer.sublayers(True)]

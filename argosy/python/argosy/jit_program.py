@@ -1,11 +1,10 @@
 """A layer of the dynamic graph as a program in Paddle's form: its forward() is built with variables in the place of its tensors."""
 
 import contextlib
-import os
 
 import numpy
 
-from argosy import _core, graph_mode
+from argosy import _core, _places, graph_mode
 from argosy.dynamic.tensor import Tensor
 from argosy.errors import InvalidArgumentError
 from argosy.fluid import executor, framework, layers, unique_name
@@ -86,7 +85,7 @@ def write(layer, path, specs, samples):
             with _in_place_of_tensors(layer, _Parts(scope)):
                 outputs = layer(*inputs)
             _check(main, inputs, outputs, samples)
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+            _places.make_parent(path)
             io.save_inference_model(path, leaves(inputs), leaves(outputs), executor.Executor(), main)
     finally:
         graph_mode.restored(mode)

@@ -50,6 +50,20 @@ def test_a_record_follows_sizes(tmp_path, function):
     assert np.allclose(paddle.jit.load(str(tmp_path / "net"))(x).numpy(), expected, atol=1e-5)
 
 
+def test_what_is_no_place_is_refused_before_anything_is_written(tmp_path, monkeypatch):
+    """It left folders named s4: behind, and the layer in them."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(errors.InvalidArgumentError, match="there is no store for 's4://bucket/net'"):
+        paddle.jit.save(Computed(F.relu), "s4://bucket/net", [InputSpec([-1, 4])])
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "s4:" / "bucket").mkdir(parents=True)
+    with pytest.raises(errors.InvalidArgumentError, match="s4://"):
+        paddle.jit.save(Computed(F.relu), "s4://bucket/net", [InputSpec([-1, 4])])
+    assert not list((tmp_path / "s4:" / "bucket").iterdir())
+    paddle.jit.save(Computed(F.relu), "new/folder/net", [InputSpec([-1, 4])])
+    assert sorted(file.suffix for file in (tmp_path / "new" / "folder").iterdir()) == [".pdiparams", ".pdmodel", ".pt"]
+
+
 @pytest.mark.parametrize(
     "function",
     [

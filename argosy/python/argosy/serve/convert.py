@@ -8,7 +8,7 @@ With --from it is samples that are converted, text to Parquet and back: argosy c
 """
 
 import argparse
-import pathlib
+import os
 import sys
 
 from argosy.serve import to_onnx, to_parquet, to_safetensors
@@ -20,9 +20,9 @@ def main(arguments=None):
     """Converts as the command line says; returns the status to end with."""
     parser = argparse.ArgumentParser(prog="argosy convert", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="what save_inference_model has written, here or in PaddlePaddle")
-    parser.add_argument("file", type=pathlib.Path, help="the new file; its ending says the format")
+    parser.add_argument("file", help="the new file, here or in an object store (s3://bucket/model.onnx); its ending says the format")
     chosen = parser.parse_args(arguments)
-    convert = FORMATS.get(chosen.file.suffix)
+    convert = FORMATS.get(os.path.splitext(chosen.file.split("?")[0] if "://" in chosen.file else chosen.file)[1])
     if convert is None:
         parser.error(f"'{chosen.file}' ends with none of {', '.join(FORMATS)}")
     try:

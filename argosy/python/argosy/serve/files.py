@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from argosy import _places
 from argosy.serve.model import open_model, optional
 
 
@@ -13,7 +14,8 @@ def to_safetensors(model, file):
     """
     safetensors = optional("safetensors.numpy", "a conversion to safetensors")
     values = {name: np.ascontiguousarray(value) for name, value in open_model(model).values.items()}
-    safetensors.save_file(values, str(file), metadata={"producer": "argosy"})
+    with _places.written(file) as path:
+        safetensors.save_file(values, path, metadata={"producer": "argosy"})
     return sorted(values)
 
 
@@ -33,7 +35,7 @@ def to_parquet(model, file, tables=None):
     if unknown or not wanted:
         raise ValueError(f"{model}: no table {', '.join(unknown) or 'is looked up in'}; its parameters are {', '.join(sorted(opened.values))}")
     schema = pyarrow.schema([("table", pyarrow.string()), ("key", pyarrow.int64()), ("value", pyarrow.list_(pyarrow.float32()))])
-    with parquet.ParquetWriter(str(file), schema) as writer:
+    with _places.written(file) as path, parquet.ParquetWriter(path, schema) as writer:
         for name in wanted:
             rows = opened.values[name].reshape(len(opened.values[name]), -1).astype("float32")
             offsets = pyarrow.array(np.arange(len(rows) + 1, dtype="int32") * rows.shape[1])

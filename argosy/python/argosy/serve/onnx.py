@@ -6,6 +6,7 @@ sample's begin and end, as paddle.inference's set_lod takes them.
 
 import numpy as np
 
+from argosy import _places
 from argosy.serve.model import open_model, optional
 
 OPSET = 18
@@ -300,4 +301,5 @@ def _write(graph, inputs, file):
     )
     made.ir_version = 9
     onnx.checker.check_model(made)
-    onnx.save(made, str(file))
+    with _places.written(file) as path:
+        onnx.save(made, path)
