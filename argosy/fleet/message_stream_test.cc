@@ -27,6 +27,7 @@ struct Topic {
   std::map<int32_t, std::vector<int64_t>> partitions;
   std::map<int32_t, int64_t> committed;
   int64_t read = 0;  // messages, for their times
+  bool coordinator_away = false;
 };
 
 class TopicLog : public data::MessageLog {
@@ -56,6 +57,7 @@ class TopicLog : public data::MessageLog {
     return data::TimedOffset{.offset = to, .time = {}};
   }
   Status commit(std::span<const data::PartitionOffsets> ends, Deadline) override {
+    if (topic_->coordinator_away) return Status::unavailable("the coordinator is away");
     for (const data::PartitionOffsets& end : ends) topic_->committed[end.partition] = end.end;
     return {};
   }
@@ -66,7 +68,7 @@ class TopicLog : public data::MessageLog {
 
 class MessageStreamTest : public ::testing::Test {
  protected:
-  MessageStream stream(double every_seconds, int64_t most = 1000, double late_seconds = 10) {
+  MessageStream stream(double every_seconds, int64_t most = 1000, std::optional<double> late_seconds = 10) {
     return MessageStream({.brokers = "b:1",
                           .topic = "t",
                           .most = most,
@@ -247,6 +249,17 @@ TEST(StreamSettings, TheFolderIsThere) {
     EXPECT_EQ(refusal<FolderStream>(FolderStreamOptions{.pattern = pattern}), "");
   EXPECT_THAT(refusal<FolderStream>(FolderStreamOptions{}), HasSubstr("a FolderStream needs a pattern"));
   EXPECT_THAT(refusal<FolderStream>(FolderStreamOptions{.pattern = "*", .most = -1}), HasSubstr("most of a FolderStream is -1"));
+}
+
+TEST_F(MessageStreamTest, OffsetsThatCouldNotBeCommittedAreCommittedByALaterCall) {
+  add(0, {1});
+  MessageStream all = stream(0, 1000, std::nullopt);
+  EXPECT_THAT(next(all), ElementsAre("0:0-1"));
+  topic_->coordinator_away = true;
+  EXPECT_THROW(next(all), Error);
+  topic_->coordinator_away = false;
+  EXPECT_THAT(next(all), IsEmpty());
+  EXPECT_EQ(topic_->committed, (std::map<int32_t, int64_t>{{0, 1}}));
 }
 
 // Numbers at the end of what an integer holds.
