@@ -1,6 +1,7 @@
 #include "argosy/base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -266,6 +267,7 @@ Status FolderWriter::commit() {
   }
   fs::remove_all(temporary_.path(), error);
   temporary_.renamed();
+  (void)::flock(temporary_.fd(), LOCK_UN);  // it is the target now, which others may save into
   return sync_folder(parent_of(target_));
 }
 

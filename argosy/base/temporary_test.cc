@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "argosy/base/file.h"
+#include "argosy/base/folder_lock.h"
 
 namespace argosy {
 namespace {
@@ -131,6 +132,12 @@ TEST_F(TemporaryTest, ItsMakerSavesIntoItWithoutWaitingForItself) {
   ASSERT_TRUE(writer->commit().ok());
   ASSERT_TRUE(write_file_atomically(made->path() / "file", "x").ok());
   EXPECT_EQ(*read_file(made->path() / "model" / "w"), "1");
+}
+
+TEST_F(TemporaryTest, AFolderThatWasPutIntoItsPlaceIsFree) {
+  auto writer = FolderWriter::open(folder_ / "model", true);
+  ASSERT_TRUE(writer.ok() && writer->commit().ok());
+  EXPECT_TRUE(lock_folder(folder_ / "model", Deadline::after_seconds(0)).ok()) << "while what has written it still lives";
 }
 
 // Names that are not quite those of a temporary, and those of other machines, are somebody's.
