@@ -100,7 +100,11 @@ void bind_worker(py::module_& m) {
           "meet_threads", [](RemoteWorker& w) { run_without_gil([&] { throw_if_error(w.meet_threads()); }); },
           "Trains as in a half-async job from here on.")
       .def("directs_rate", &directs_rate)
-      .def("learning_rate", &learning_rate, "The (name, value) of the rate that servers use; None where they follow a schedule.")
+      .def("learning_rate", &learning_rate,
+           "The (name, value) of the rate that servers use; None where they follow a schedule, or several rates.")
+      .def(
+          "own_rates", [](const RemoteWorker& w) { return w.plan().own_rates; },
+          "Where parameters have several rates: the names and values of the constant ones.")
       .def(
           "set_learning_rate",
           [](RemoteWorker& w, double rate) { run_without_gil([&] { throw_if_error(w.set_rate(static_cast<float>(rate))); }); },
