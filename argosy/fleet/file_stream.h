@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "argosy/base/clock.h"
 #include "argosy/base/status.h"
+
+namespace argosy {
+class Deadline;
+}  // namespace argosy
 
 namespace argosy::data {
 class MessageLog;
@@ -125,7 +128,7 @@ class MessageStream : public FileStream {
   Status settle() override;
   Status connect();
   Result<std::vector<Range>> new_messages();
-  Result<int64_t> first_offset(const data::PartitionOffsets& there, bool later, Deadline deadline);
+  Result<int64_t> first_offset(const data::PartitionOffsets& there, bool later, const Deadline& deadline);
   static bool nothing_in(const std::vector<Range>& ranges);
   // Event time.
   Result<Window> cut(std::vector<Range>& ranges, bool silent);

@@ -160,7 +160,7 @@ Result<std::vector<MessageStream::Range>> MessageStream::new_messages() {
   return ranges;
 }
 
-Result<int64_t> MessageStream::first_offset(const data::PartitionOffsets& there, bool later, Deadline deadline) {
+Result<int64_t> MessageStream::first_offset(const data::PartitionOffsets& there, bool later, const Deadline& deadline) {
   ASSIGN_OR_RETURN(const auto committed, log_->committed(std::span(&there.partition, 1), deadline));
   if (committed[0]) return *committed[0];
   return settings_.from == "latest" && !later ? there.end : there.first;  // one that is added later is read from its beginning
