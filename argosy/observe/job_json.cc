@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <limits>
+
 #include "argosy/observe/job_view.h"
 #include "argosy/observe/json_writer.h"
 
@@ -105,7 +109,11 @@ std::string job_json(const JobView& view) {
         .number("cold_rows", table.cold_rows)
         .number("memory_bytes", table.memory_bytes)
         .number("norm", table.norm)
-        .end_object();
+        .number("mean_staleness", table.mean_staleness())
+        .begin_object("pushes_by_staleness");
+    for (const auto& [bound, pushes] : table.pushes_by_staleness)
+      json.number(bound < std::numeric_limits<double>::max() ? fmt::format("{:.0f}", bound) : "inf", pushes);
+    json.end_object().end_object();
   }
   json.end_array().begin_array("events");
   for (const JobEvent& event : view.events) {

@@ -164,5 +164,12 @@ TEST(JobJson, WhatIsNotKnownIsNullAndEverythingElseIsThere) {
   EXPECT_EQ(std::ranges::count(json, '{'), std::ranges::count(json, '}'));
 }
 
+TEST(JobJson, ATableHasItsPushesByStaleness) {
+  JobView view = small_job();
+  view.tables = {{.name = "w", .pushes_by_staleness = {{0, 3}, {std::numeric_limits<double>::max(), 1}}, .staleness_sum = 200}};
+  EXPECT_THAT(job_json(view),
+              AllOf(HasSubstr("\"mean_staleness\":50"), HasSubstr("\"pushes_by_staleness\":{\"0\":3,\"inf\":1}")));
+}
+
 }  // namespace
 }  // namespace argosy::observe

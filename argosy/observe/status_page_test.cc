@@ -24,6 +24,11 @@ TEST(StatusPage, ShowsWhatIsKnownOfServersWithTwoProcesses) {
     EXPECT_THAT(status_page(), HasSubstr(std::string("process.") + field));
 }
 
+TEST(StatusPage, ShowsHowStaleGradientsAre) {
+  for (const char* field : {"mean_staleness", "pushes_by_staleness"})
+    EXPECT_THAT(status_page(), HasSubstr(std::string("t.") + field));
+}
+
 TEST(StatusPage, AReportHasItsJobInside) {
   EXPECT_THAT(report_page("{\"job\":\"x\"}"), HasSubstr("id=\"data\">{\"job\":\"x\"}</script>"));
   EXPECT_THAT(status_page(), HasSubstr("id=\"data\"></script>"));

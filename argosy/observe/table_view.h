@@ -20,9 +20,14 @@ struct TableView {
   double norm = kUnknown;  // of a dense table; of a sparse one, the mean of the rows that were looked at
   std::map<double, double> rows_by_norm = {};  // of these rows: bound -> how many are in its bucket; empty for a dense table
 
+  // Pushes of it by their staleness in batches: bound -> how many are in its bucket; and the sum of these batches.
+  std::map<double, double> pushes_by_staleness = {};
+  double staleness_sum = 0;
+
   // Takes in what another server has of it.
   void add(const TableView& part);
   double rows_looked_at() const;
+  double mean_staleness() const;  // in batches; kUnknown: nothing is known of any push
 };
 
 // The tables that one server's report speaks of, by name.

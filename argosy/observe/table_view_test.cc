@@ -55,6 +55,27 @@ TEST(TableView, AServerThatDoesNotKnowItsNormChangesNoOthers) {
   EXPECT_FALSE(is_known(sum_of({unknown, unknown}).norm));
 }
 
+// Dense parameters are pushed together, so that a report says it once for all of them; servers' counts add up.
+TEST(TableView, StalenessIsThatOfTheTableOrOfAllDenseOnes) {
+  const auto samples = parse_samples(
+      "argosy_server_table_rows{table=\"ids\"} 12\n"
+      "argosy_server_table_memory_bytes{table=\"w\"} 80\n"
+      "argosy_server_pushes_by_staleness_total{table=\"ids\",staleness_up_to=\"0\"} 6\n"
+      "argosy_server_pushes_by_staleness_total{table=\"ids\",staleness_up_to=\"4\"} 2\n"
+      "argosy_server_pushes_by_staleness_total{table=\"ids\",staleness_up_to=\"8\"} 0\n"
+      "argosy_server_staleness_batches_total{table=\"ids\"} 7\n"
+      "argosy_server_pushes_by_staleness_total{parameters=\"dense\",staleness_up_to=\"inf\"} 5\n"
+      "argosy_server_staleness_batches_total{parameters=\"dense\"} 1000\n");
+  ASSERT_TRUE(samples.ok()) << samples.status().message();
+  const auto tables = tables_of(*samples);
+  const TableView both = sum_of({tables.at("ids"), tables.at("ids")});
+  EXPECT_EQ(both.pushes_by_staleness, (std::map<double, double>{{0, 12}, {4, 4}}));
+  EXPECT_DOUBLE_EQ(both.mean_staleness(), 14.0 / 16);
+  EXPECT_EQ(tables.at("w").pushes_by_staleness, (std::map<double, double>{{std::numeric_limits<double>::max(), 5}}));
+  EXPECT_DOUBLE_EQ(tables.at("w").mean_staleness(), 200);
+  EXPECT_FALSE(is_known(TableView().mean_staleness()));
+}
+
 TEST(TableView, AReportIsReadTableByTable) {
   const auto samples = parse_samples(
       "argosy_server_table_rows{table=\"ids\",server=\"1\"} 12\n"

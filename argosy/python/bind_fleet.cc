@@ -132,7 +132,12 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("cold_rows", &ServerStats::Table::cold_rows, "of them on disk")
       .def_readonly("memory_bytes", &ServerStats::Table::memory_bytes)
       .def_readonly("learning_rate", &ServerStats::Table::rate)
-      .def_readonly("nonfinite", &ServerStats::Table::nonfinite, "rows that came with a gradient which is NaN or infinite");
+      .def_readonly("nonfinite", &ServerStats::Table::nonfinite, "rows that came with a gradient which is NaN or infinite")
+      .def_readonly("staleness", &ServerStats::Table::staleness,
+                    "pushes by how many batches of all workers (sync: steps) the server applied between the reading that "
+                    "they were computed from and their arrival: a dict from \"at most so many\" to pushes, inf last; of "
+                    "merged batches the oldest; since the server's process began")
+      .def_readonly("staleness_sum", &ServerStats::Table::staleness_sum, "of these batches, over the pushes");
   py::class_<ServerStats::Worker>(stats, "Worker")
       .def_readonly("incarnation", &ServerStats::Worker::incarnation, "how often it was started")
       .def_readonly("state", &ServerStats::Worker::state, "not seen, live, lost or done")

@@ -88,6 +88,9 @@ score = exe.run(test, feed=feeder.feed(others), fetch_list=[guess])[0][:, 1]
 clicks = np.array([c for _, _, c in others])
 auc = np.mean(score[clicks == 1][:, None] > score[clicks == 0][None, :])
 print('auc %.4f batches %d' % (auc, sum(s.batches for s in fleet.server_stats()) / 2), flush=True)
+counted = [(s.pushes, t.rows > 0, t.staleness) for s in fleet.server_stats() for t in s.tables if t.staleness]
+print('staleness', max(max(of) for _, _, of in counted), [sum(of.values()) == pushes for pushes, sparse, of in counted if not sparse],
+      [0 < sum(of.values()) <= pushes for pushes, sparse, of in counted if sparse], flush=True)
 fleet.barrier_worker()
 fleet.stop_worker()
 """
@@ -104,6 +107,9 @@ def test_any_reader_trains_in_any_mode(job, mode, reader):
         auc, batches = re.search(r"auc (\S+) batches (\d+)", log).groups()
         assert float(auc) > 0.9, log
         assert int(batches) == 2 * 240, log  # every batch of both workers reached every server
+        most, dense, sparse = re.search(r"staleness (\S+) \[(.*?)\] \[(.*?)\]", log).groups()
+        assert set(dense.split(", ")) == set(sparse.split(", ")) == {"True"}, log  # of each push it is known how stale it was
+        assert mode != "sync" or most == "0.0", log
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -60,7 +60,7 @@ def test_where_a_link_is_busy_it_decides(simulate):
         assert found == pytest.approx(0.2e9 / 8 / 1000, rel=0.1)
 
 
-# Whoever waits for all is as fast as the slowest; whoever waits for nobody loses the slow ones' part alone.
+# A worker that waits for all is as fast as the slowest; where nobody waits, only the slow ones' part is lost.
 def test_stragglers_slow_everybody_in_sync_mode_only(simulate):
     slow = {"workers": 10, "stragglers": 0.1, "straggler_factor": 4.0}
     assert speed(simulate, mode="sync", **slow) == pytest.approx(10 * 1e6 / 20 / 4)

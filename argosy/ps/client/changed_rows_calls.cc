@@ -5,18 +5,19 @@
 
 namespace argosy::ps {
 
-Status ChangedRowsCalls::pull(std::span<const int> tables, const ChangedRows& visit) {
+Status ChangedRowsCalls::pull(std::span<const int> tables, const ChangedRows& visit, ReadAt* read_at) {
+  if (read_at != nullptr) read_at->resize(static_cast<size_t>(session_.size()));
   for (const int table : tables) RETURN_IF_ERROR(check_table_kind(job(), table, true));
   std::vector<int> servers = session_.all();
   // A server that has more than one answer holds is asked again.
   while (!servers.empty()) {
-    ASSIGN_OR_RETURN(servers, pull_from(servers, tables, visit));
+    ASSIGN_OR_RETURN(servers, pull_from(servers, tables, visit, read_at));
   }
   return {};
 }
 
 Result<std::vector<int>> ChangedRowsCalls::pull_from(std::span<const int> asked, std::span<const int> tables,
-                                                     const ChangedRows& visit) {
+                                                     const ChangedRows& visit, ReadAt* read_at) {
   std::vector<ServerCall> calls;
   for (const int server : asked) {
     wire::PullChangedRequest request;
@@ -31,6 +32,7 @@ Result<std::vector<int>> ChangedRowsCalls::pull_from(std::span<const int> asked,
     ASSIGN_OR_RETURN(const auto reply, parse_reply<wire::PullChangedReply>(answers[i]));
     if (Status s = give(answers[i], reply, visit); !s.ok()) return s.with_context("{}", servers().name(server));
     answered_[static_cast<size_t>(server)] += 1;
+    if (read_at != nullptr) keep_oldest((*read_at)[static_cast<size_t>(server)], reply.read_at());
     if (reply.more()) have_more.push_back(server);
   }
   return have_more;

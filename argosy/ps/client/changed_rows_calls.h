@@ -17,7 +17,7 @@ class ChangedRowsCalls {
  public:
   explicit ChangedRowsCalls(Session& session) : session_(session), answered_(static_cast<size_t>(session.size())) {}
 
-  Status pull(std::span<const int> tables, const ChangedRows& visit);
+  Status pull(std::span<const int> tables, const ChangedRows& visit, ReadAt* read_at);
   // The servers know this worker as another process now, and number from the beginning.
   void resume() { std::ranges::fill(answered_, 0); }
 
@@ -26,7 +26,8 @@ class ChangedRowsCalls {
   const JobSpec& job() const { return session_.spec(); }
 
   // Asks these servers; returns those that have more.
-  Result<std::vector<int>> pull_from(std::span<const int> asked, std::span<const int> tables, const ChangedRows& visit);
+  Result<std::vector<int>> pull_from(std::span<const int> asked, std::span<const int> tables, const ChangedRows& visit,
+                                     ReadAt* read_at);
   Status give(const rpc::Received& received, const wire::PullChangedReply& reply, const ChangedRows& visit) const;
 
   Session& session_;

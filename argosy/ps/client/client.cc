@@ -121,17 +121,17 @@ uint32_t Client::next_step() const { return parts_->session.next_step(); }
 // ---- Training.
 
 Status Client::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline,
-                         Numbers numbers) {
-  return parts_->training.pull_rows(requests, min_step, deadline, numbers);
+                         Numbers numbers, ReadAt* read_at) {
+  return parts_->training.pull_rows(requests, min_step, deadline, numbers, read_at);
 }
 
 Status Client::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline,
-                          Numbers numbers) {
-  return parts_->training.pull_dense(requests, min_step, deadline, numbers);
+                          Numbers numbers, ReadAt* read_at) {
+  return parts_->training.pull_dense(requests, min_step, deadline, numbers, read_at);
 }
 
-Status Client::pull_rows(std::span<const RowRequest> requests, Numbers numbers) {
-  return pull_rows(requests, std::nullopt, Deadline::after_seconds(0), numbers);
+Status Client::pull_rows(std::span<const RowRequest> requests, Numbers numbers, ReadAt* read_at) {
+  return pull_rows(requests, std::nullopt, Deadline::after_seconds(0), numbers, read_at);
 }
 
 Status Client::pull_dense(std::span<const DenseRequest> requests) {
@@ -170,8 +170,8 @@ Result<std::optional<std::vector<StepNorm>>> Client::step_norms(Position step, D
 
 Status Client::apply_step(Position step, std::span<const ClipFactor> factors) { return parts_->rounds.apply_step(step, factors); }
 
-Status Client::pull_changed(std::span<const int> tables, const ChangedRows& visit) {
-  return parts_->changed_rows.pull(tables, visit);
+Status Client::pull_changed(std::span<const int> tables, const ChangedRows& visit, ReadAt* read_at) {
+  return parts_->changed_rows.pull(tables, visit, read_at);
 }
 
 // ---- Between workers.

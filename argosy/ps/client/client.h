@@ -56,12 +56,13 @@ class Client {
   // ---- Training.
 
   // With `min_step`, until that position is reached (sync), by `deadline`; the error names the workers that are missing.
+  // Where `read_at` is given, what the servers told of this reading is taken into it.
   Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline,
-                   Numbers numbers = Numbers::exact);
+                   Numbers numbers = Numbers::exact, ReadAt* read_at = nullptr);
   Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline,
-                    Numbers numbers = Numbers::exact);
+                    Numbers numbers = Numbers::exact, ReadAt* read_at = nullptr);
   // As above, without a position.
-  Status pull_rows(std::span<const RowRequest> requests, Numbers numbers = Numbers::exact);
+  Status pull_rows(std::span<const RowRequest> requests, Numbers numbers = Numbers::exact, ReadAt* read_at = nullptr);
   Status pull_dense(std::span<const DenseRequest> requests);
 
   // Returns when every server has it. A server that had all of the batches when this worker connected gets nothing. One that
@@ -91,7 +92,7 @@ class Client {
 
   // Geo: gives `visit` all rows that others have changed since the last call. A row is given again where visit fails. One
   // thread at a time.
-  Status pull_changed(std::span<const int> tables, const ChangedRows& visit);
+  Status pull_changed(std::span<const int> tables, const ChangedRows& visit, ReadAt* read_at = nullptr);
 
   // ---- Between workers, through the servers. Every worker makes the same calls in the same order. `position` is that of this
   // worker's data, as in Operation: after a restart, calls that were made before are made again and get the old answers, and a

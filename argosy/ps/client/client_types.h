@@ -42,6 +42,14 @@ struct BatchLines {
   FileLineRange made_of = {};
 };
 
+// By server: what it told when it was read from (wire::PullDenseReply::read_at), of several readings the oldest. 0: it told
+// nothing.
+using ReadAt = std::vector<uint64_t>;
+
+inline void keep_oldest(uint64_t& kept, uint64_t other) {
+  if (kept == 0 || (other != 0 && other < kept)) kept = other;
+}
+
 // One send to all servers. The spans' memory is kept by `owner` and sent from where it lies; without an owner it is copied.
 struct Push {
   std::span<const BatchId> batches;     // at least one, all of one round
@@ -55,6 +63,8 @@ struct Push {
   std::span<const uint64_t> nonfinite = {};
   // What a server had when this worker connected is not in the gradients for it: each gets the numbers that it lacked.
   bool by_server = false;
+  // What the gradients were computed from. Empty: not known.
+  std::span<const uint64_t> rows_read_at = {}, dense_read_at = {};
 };
 
 // A reader asks for the next file of a list that servers hand out. wire::NextFileRequest has the meaning of the fields.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct ServerStats {
     uint64_t memory_bytes = 0;
     float rate = 0;
     uint64_t nonfinite = 0;  // rows, or parts of a dense table, that came with a gradient which is NaN or infinite
+    // Pushes by how many batches of all workers (sync: steps) were applied between reading and pushing: "at most so many, and
+    // more than the bound before", infinity last, without those that are none. And the sum of these batches.
+    std::map<double, uint64_t> staleness;
+    uint64_t staleness_sum = 0;
   };
   struct Worker {
     uint64_t incarnation = 0;
@@ -33,7 +38,7 @@ struct ServerStats {
     uint64_t now = 0, most = 0, refused = 0;
   };
 
-  Position position;     // sync
+  Position position;  // sync
   uint64_t batches = 0;  // applied, of all workers
   uint64_t pushes = 0;
   uint64_t duplicates = 0;

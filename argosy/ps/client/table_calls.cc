@@ -1,18 +1,31 @@
 #include "argosy/ps/client/table_calls.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "argosy/ps/client/payload.h"
 #include "argosy/ps/client/reply.h"
 #include "argosy/ps/client/table_check.h"
 #include "argosy/ps/spec/job_spec_wire.h"
 #include "argosy/ps/spec/pass_book.h"
+#include "argosy/ps/spec/staleness.h"
 
 namespace argosy::ps {
 namespace {
 
 constexpr int kExportTries = 5;
 constexpr size_t kImportBytes = size_t{16} << 20;  // of one message
+
+std::map<double, uint64_t> by_bound(const wire::StatsReply::Table& table) {
+  std::map<double, uint64_t> staleness;
+  for (int i = 0; i < table.staleness_size(); ++i) {
+    const auto place = static_cast<size_t>(i);
+    const double bound = place < kStalenessBounds.size() ? static_cast<double>(kStalenessBounds[place]) : HUGE_VAL;
+    if (table.staleness(i) > 0) staleness[bound] += table.staleness(i);
+  }
+  return staleness;
+}
 
 ServerStats plain(const wire::StatsReply& reply) {
   ServerStats stats{.position = from_wire(reply.position()),
@@ -30,7 +43,9 @@ ServerStats plain(const wire::StatsReply& reply) {
                             .cold_rows = table.cold_rows(),
                             .memory_bytes = table.memory_bytes(),
                             .rate = table.rate(),
-                            .nonfinite = table.nonfinite()});
+                            .nonfinite = table.nonfinite(),
+                            .staleness = by_bound(table),
+                            .staleness_sum = table.staleness_sum()});
   }
   for (const auto& worker : reply.workers()) {
     stats.workers.push_back({.incarnation = worker.incarnation(),

@@ -28,6 +28,16 @@ class CallTimer {
   const Stopwatch since_begin_;
 };
 
+template <typename Reply>
+Status note_read_at(int servers, std::span<const int> asked, std::span<const rpc::Received> answers, ReadAt& read_at) {
+  read_at.resize(static_cast<size_t>(servers));
+  for (size_t i = 0; i < asked.size(); ++i) {
+    ASSIGN_OR_RETURN(const auto reply, parse_reply<Reply>(answers[i]));
+    keep_oldest(read_at[static_cast<size_t>(asked[i])], reply.read_at());
+  }
+  return {};
+}
+
 observe::Histogram& call_seconds(const char* name, const char* help) {
   return observe::Registry::process().histogram(name, help, observe::seconds_bounds());
 }
@@ -35,23 +45,23 @@ observe::Histogram& call_seconds(const char* name, const char* help) {
 }  // namespace
 
 Status TrainingCalls::pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline,
-                                Numbers numbers) {
+                                Numbers numbers, ReadAt* read_at) {
   static observe::Histogram& seconds =
       call_seconds("argosy_worker_pull_seconds", "A pull of rows from all servers, retries and waits counted in.");
   const CallTimer timer(seconds, "pull");
   for (const RowRequest& request : requests) RETURN_IF_ERROR(check_table_kind(job(), request.table, true));
   const auto makes = [](const RowRequest& request) { return request.create; };
   const auto creating = std::ranges::count_if(requests, makes);
-  if (creating == 0) return pull_rows_alike(requests, false, min_step, deadline, numbers);
-  if (creating == std::ssize(requests)) return pull_rows_alike(requests, true, min_step, deadline, numbers);
+  if (creating == 0) return pull_rows_alike(requests, false, min_step, deadline, numbers, read_at);
+  if (creating == std::ssize(requests)) return pull_rows_alike(requests, true, min_step, deadline, numbers, read_at);
   std::vector<RowRequest> sorted(requests.begin(), requests.end());
   const auto readers = std::stable_partition(sorted.begin(), sorted.end(), makes);
-  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers}, true, min_step, deadline, numbers));
-  return pull_rows_alike({readers, sorted.end()}, false, min_step, deadline, numbers);
+  RETURN_IF_ERROR(pull_rows_alike({sorted.begin(), readers}, true, min_step, deadline, numbers, read_at));
+  return pull_rows_alike({readers, sorted.end()}, false, min_step, deadline, numbers, read_at);
 }
 
 Status TrainingCalls::pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step,
-                                      Deadline deadline, Numbers numbers) {
+                                      Deadline deadline, Numbers numbers, ReadAt* read_at) {
   const bool packed = packs(numbers);
   const auto scratch = scratch_.take();
   scratch->lists.clear();
@@ -90,7 +100,7 @@ Status TrainingCalls::pull_rows_alike(std::span<const RowRequest> requests, bool
         packed ? store_packed_rows(asked[i], requests, *scratch, answers[i]) : store_rows(asked[i], requests, split, answers[i]);
     if (!stored.ok()) return stored.with_context("{}", servers().name(asked[i]));
   }
-  return {};
+  return read_at == nullptr ? Status() : note_read_at<wire::PullRowsReply>(servers().size(), asked, answers, *read_at);
 }
 
 Status TrainingCalls::store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split,
@@ -108,7 +118,7 @@ Status TrainingCalls::store_rows(int server, std::span<const RowRequest> request
 }
 
 Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline,
-                                 Numbers numbers) {
+                                 Numbers numbers, ReadAt* read_at) {
   const bool packed = packs(numbers);
   for (const DenseRequest& request : requests) RETURN_IF_ERROR(check_dense_size(job(), request.table, request.values.size()));
   std::vector<ServerCall> calls;
@@ -132,6 +142,7 @@ Status TrainingCalls::pull_dense(std::span<const DenseRequest> requests, std::op
         packed ? store_packed_dense(asked[i], requests, answers[i]) : store_dense(asked[i], requests, answers[i]);
     if (!stored.ok()) return stored.with_context("{}", servers().name(asked[i]));
   }
+  if (read_at != nullptr) RETURN_IF_ERROR(note_read_at<wire::PullDenseReply>(servers().size(), asked, answers, *read_at));
   return store_rates(requests, answers);
 }
 
@@ -251,6 +262,9 @@ rpc::Message TrainingCalls::push_message(int server, const Push& push, std::span
     range->set_count(lines.made_of.lines.count);
   }
   if (push.step) *header.mutable_step() = to_wire(*push.step);
+  const auto at = static_cast<size_t>(server);
+  if (at < push.rows_read_at.size()) header.set_rows_read_at(push.rows_read_at[at]);
+  if (at < push.dense_read_at.size()) header.set_dense_read_at(push.dense_read_at[at]);
   for (const PushPart& part : parts) {
     wire::Section& section = *header.add_sections();
     section.set_table(static_cast<uint32_t>(part.table));

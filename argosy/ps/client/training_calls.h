@@ -25,8 +25,10 @@ class TrainingCalls {
   TrainingCalls(Session& session, Comparison& comparison)
       : session_(session), comparison_(comparison), rounder_(session.spec()) {}
 
-  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers);
-  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers);
+  Status pull_rows(std::span<const RowRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers,
+                   ReadAt* read_at);
+  Status pull_dense(std::span<const DenseRequest> requests, std::optional<Position> min_step, Deadline deadline, Numbers numbers,
+                    ReadAt* read_at);
   Status push(const Push& push);
 
   uint64_t pushes() const { return pushes_; }  // messages sent
@@ -56,7 +58,7 @@ class TrainingCalls {
   bool packs(Numbers numbers) const { return numbers == Numbers::on_wire && rounder_.rounds(); }
 
   Status pull_rows_alike(std::span<const RowRequest> requests, bool create, std::optional<Position> min_step, Deadline deadline,
-                         Numbers numbers);
+                         Numbers numbers, ReadAt* read_at);
   Status store_dense(int server, std::span<const DenseRequest> requests, const rpc::Received& received) const;
   static Status store_rates(std::span<const DenseRequest> requests, std::span<const rpc::Received> answers);
   Status store_rows(int server, std::span<const RowRequest> requests, const RowSplit& split, const rpc::Received& received) const;

@@ -32,7 +32,7 @@ class AsyncCommunicator final : public CommunicatorBase {
 
   Status pull(std::span<const RowRequest> requests) override {
     RETURN_IF_ERROR(failure());
-    return client().pull_rows(requests, Numbers::on_wire);
+    return pull_from_servers(requests);
   }
 
   // Batches that wait to be merged are not waited for: they would never be.
@@ -57,6 +57,7 @@ class AsyncCommunicator final : public CommunicatorBase {
     const QueueState state = queue_.push(std::move(copy), patience());
     if (state == QueueState::ok) {
       RETURN_IF_ERROR(keep(wait_for_parameters()));
+      reads().step_done();
       return failure();
     }
     count_unsent(-1);

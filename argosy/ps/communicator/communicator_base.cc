@@ -47,7 +47,9 @@ Status CommunicatorBase::receive_dense(std::optional<Position> min_step, Deadlin
     receiving_ = true;
   }
   receives_ += 1;
-  Status status = client_.pull_dense(begin_receive(), min_step, deadline, Numbers::on_wire);
+  ReadAt read_at;
+  Status status = client_.pull_dense(begin_receive(), min_step, deadline, Numbers::on_wire, &read_at);
+  if (status.ok()) reads_.received(std::move(read_at));
   end_receive(status.ok());
   {
     MutexLock lock(receive_mutex_);
@@ -57,7 +59,7 @@ Status CommunicatorBase::receive_dense(std::optional<Position> min_step, Deadlin
   return status;
 }
 
-Status CommunicatorBase::check_step(const StepGradients& gradients) const {
+Status CommunicatorBase::check_step(const StepGradients& gradients) {
   RETURN_IF_ERROR(failure());
   const auto in_spec = [&](int table) { return table >= 0 && static_cast<size_t>(table) < spec().tables.size(); };
   for (const DenseGradient& gradient : gradients.dense) {
@@ -71,6 +73,14 @@ Status CommunicatorBase::check_step(const StepGradients& gradients) const {
       return Status::invalid_argument("row gradients for table {}, which is no sparse table of the job", rows.table);
     }
   }
+  reads_.computed(gradients.batch_id);
+  return {};
+}
+
+Status CommunicatorBase::pull_from_servers(std::span<const RowRequest> requests) {
+  ReadAt read_at;
+  RETURN_IF_ERROR(client_.pull_rows(requests, Numbers::on_wire, &read_at));
+  reads_.pulled(read_at);
   return {};
 }
 
@@ -96,18 +106,34 @@ bool CommunicatorBase::skip_finished_round() {
 void CommunicatorBase::next_round() {
   next_batch_ = batch_id(round() + 1, 0);
   reading_.begin();
+  reads_.forget_batches();
   round_changed();
+}
+
+BatchId CommunicatorBase::begin_batch() {
+  const BatchId batch = next_batch_.fetch_add(1, std::memory_order_relaxed);
+  reads_.begun(batch);
+  return batch;
 }
 
 BatchId CommunicatorBase::begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) {
   const BatchId batch = batch_id(round(), number);
   reading_.add(batch, samples, lines);
+  reads_.begun(batch);
   return batch;
+}
+
+void CommunicatorBase::drop_batch(BatchId batch) {
+  reading_.drop(batch);
+  (void)reads_.take(std::span(&batch, 1));
 }
 
 Status CommunicatorBase::push_to_all(Push push) {
   const std::vector<BatchLines> lines = reading_.lines(push.batches);
   push.lines = lines;
+  const ReadMoments::Moment read = reads_.take(push.batches);
+  push.rows_read_at = read.rows;
+  push.dense_read_at = read.dense;
   RETURN_IF_ERROR(client_.push(push));
   reading_.pushed(push.batches);
   return {};
@@ -174,6 +200,7 @@ Status CommunicatorBase::resume() {
   abandoned_ = Status();
   next_batch_ = batch_id(round(), 0);
   reading_.begin();
+  reads_.forget_batches();
   round_changed();
   resumed_ = resumed_round_ == round() ? resumed_ + 1 : 1;
   resumed_round_ = round();

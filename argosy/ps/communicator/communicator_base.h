@@ -8,6 +8,7 @@
 #include "argosy/ps/communicator/clipper.h"
 #include "argosy/ps/communicator/communicator.h"
 #include "argosy/ps/communicator/gradients.h"
+#include "argosy/ps/communicator/read_moments.h"
 #include "argosy/ps/communicator/round_reading.h"
 
 namespace argosy::ps {
@@ -30,9 +31,9 @@ class CommunicatorBase : public Communicator {
   void thread_failed(const Status&) override {}  // where threads do not meet
   Status begin_parallel(int threads) override;
   Status end_parallel() override;
-  BatchId begin_batch() override { return next_batch_.fetch_add(1, std::memory_order_relaxed); }
+  BatchId begin_batch() override;
   BatchId begin_batch(uint32_t number, uint32_t samples, std::span<const FileLineRange> lines) override;
-  void drop_batch(BatchId batch) override { reading_.drop(batch); }
+  void drop_batch(BatchId batch) override;
   BatchId next_batch() const override { return next_batch_.load(std::memory_order_relaxed); }
   bool wants(BatchId batch) override;
   Status store_dense(int table, std::span<const float> values) override;
@@ -89,7 +90,11 @@ class CommunicatorBase : public Communicator {
   // All dense parameters, to where begin_receive() says. One thread at a time: an older answer must not overwrite a newer one.
   Status receive_dense(std::optional<Position> min_step, Deadline deadline);
   std::span<float> storage(size_t table) const { return storage_[table]; }
-  Status check_step(const StepGradients& gradients) const;
+  // What a step begins with: it fits, and is computed.
+  Status check_step(const StepGradients& gradients);
+  // The rows of a batch, with the numbers that training computes with.
+  Status pull_from_servers(std::span<const RowRequest> requests);
+  ReadMoments& reads() { return reads_; }
 
   // To all servers, with the lines that its batches were made of.
   Status push_to_all(Push push);
@@ -114,6 +119,7 @@ class CommunicatorBase : public Communicator {
   std::vector<DenseRequest> dense_requests_;
   std::atomic<BatchId> next_batch_{0};
   RoundReading reading_;
+  ReadMoments reads_;
   bool in_round_ = false;  // changed while no trainer thread runs, as are the next
   bool stopped_ = false;
   uint32_t resumed_ = 0, resumed_round_ = 0;  // how often this process went on in that round after an error

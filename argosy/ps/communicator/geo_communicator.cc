@@ -44,6 +44,7 @@ class GeoCommunicator final : public CommunicatorBase {
 
   Status pull(std::span<const RowRequest> requests) override {
     RETURN_IF_ERROR(failure());
+    reads().read_copy();
     return tables_.pull(client(), requests);
   }
   Status step(const StepGradients& gradients) override;
@@ -124,6 +125,7 @@ Status GeoCommunicator::step(const StepGradients& gradients) {
     due = batches_.size() == static_cast<size_t>(options().geo_k_steps);
   }
   gate_.leave_step();
+  reads().step_done();
   return due ? keep(take_differences(Without::nothing)) : Status();
 }
 
@@ -293,7 +295,9 @@ Status GeoCommunicator::exchange(const std::shared_ptr<GeoDifferences>& differen
   }
   RETURN_IF_ERROR(tables_.fetch(client()));
   receives_ += 1;
+  reads().received_rows(tables_.rows_read_at());
   receive_into_dense();
+  reads().received(tables_.dense_read_at());
   return {};
 }
 

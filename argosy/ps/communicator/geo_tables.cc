@@ -79,13 +79,14 @@ Status GeoTables::fetch(Client& client) {
       dense.push_back({.table = number, .values = dense_[i].received()});
     }
   }
-  if (!sparse.empty()) {
-    RETURN_IF_ERROR(client.pull_changed(sparse, [&](int table, std::span<const uint64_t> keys, std::span<const float> values) {
-      rows(static_cast<size_t>(table)).receive(keys, values);
-      return Status();
-    }));
-  }
-  return client.pull_dense(dense);
+  rows_read_at_.clear();
+  dense_read_at_.clear();
+  const ChangedRows take = [&](int table, std::span<const uint64_t> keys, std::span<const float> values) {
+    rows(static_cast<size_t>(table)).receive(keys, values);
+    return Status();
+  };
+  if (!sparse.empty()) RETURN_IF_ERROR(client.pull_changed(sparse, take, &rows_read_at_));
+  return client.pull_dense(dense, std::nullopt, Deadline::after_seconds(0), Numbers::exact, &dense_read_at_);
 }
 
 void GeoTables::receive_dense() {

@@ -53,6 +53,9 @@ class GeoTables {
   // trains.
   Status fetch(Client& client);
   void receive_dense();
+  // What the servers told in the last fetch(), of rows and of dense parameters.
+  const ReadAt& rows_read_at() const { return rows_read_at_; }
+  const ReadAt& dense_read_at() const { return dense_read_at_; }
 
   // The sum of the absolute values of what was not collected.
   double unsent();
@@ -66,6 +69,7 @@ class GeoTables {
   std::vector<std::vector<float>> scalars_ ARGOSY_GUARDED_BY(mutex_);  // by table: the scalar states of its rule
   std::vector<std::unique_ptr<GeoRows>> rows_;  // by table; null: dense
   std::vector<GeoDense> dense_;                 // by table; empty: sparse
+  ReadAt rows_read_at_, dense_read_at_;  // the exchange's alone
 };
 
 }  // namespace argosy::ps

@@ -15,7 +15,7 @@ class HalfAsyncCommunicator final : public MeetingCommunicator {
 
   Status pull(std::span<const RowRequest> requests) override {
     RETURN_IF_ERROR(failure());
-    return client().pull_rows(requests, Numbers::on_wire);
+    return pull_from_servers(requests);
   }
 
  private:

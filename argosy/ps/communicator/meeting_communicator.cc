@@ -20,6 +20,7 @@ Status MeetingCommunicator::step(const StepGradients& gradients) {
 // Another thread's error is not one of this worker's connection: nothing was sent.
 Status MeetingCommunicator::arrive(const StepGradients& gradients) {
   Status status = meeting_.arrive(gradients, options().sync_wait_seconds);
+  reads().step_done();
   return meeting_.failed() ? status : keep(std::move(status));
 }
 

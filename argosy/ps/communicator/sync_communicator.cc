@@ -35,7 +35,7 @@ class SyncCommunicator final : public MeetingCommunicator {
 
   Status pull(std::span<const RowRequest> requests) override {
     RETURN_IF_ERROR(enter());
-    return client().pull_rows(requests, Numbers::on_wire);
+    return pull_from_servers(requests);
   }
 
  private:

@@ -225,9 +225,9 @@ class TestWorker {
   }
 
   Status status;  // of the start
+  std::vector<float> dense = std::vector<float>(20000), bias = std::vector<float>(3);  // the communicator's threads write to them
   std::unique_ptr<Client> client;
   std::unique_ptr<Communicator> communicator;
-  std::vector<float> dense = std::vector<float>(20000), bias = std::vector<float>(3);
 
  private:
   Status begin(const CommunicatorOptions& options) {

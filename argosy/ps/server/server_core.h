@@ -137,10 +137,11 @@ class Core {
   PassReports reports_;
   Exports exports_{name_, limits_.exports, limits_.answer};
   WorkerHandlers workers_;
-  TrainingHandlers training_{options_, changes_, parking_, limits_, reports_};
+  TableStaleness staleness_;
+  TrainingHandlers training_{options_, changes_, parking_, limits_, reports_, staleness_};
   ExchangeHandlers exchange_{changes_, parking_};
   TableHandlers tables_{changes_, parking_, limits_, exports_};
-  StatsHandler stats_{changes_, limits_, snapshotter_};
+  StatsHandler stats_{changes_, limits_, snapshotter_, staleness_};
   LogFeed feed_;
   SnapshotFeed snapshot_feed_{options_, name_, limits_.answer};
   MethodTable methods_{name_, ending_, admission_};
@@ -152,7 +153,8 @@ class Core {
   const std::unique_ptr<Standby> standby_;  // of a process that began as the follower of two
   std::atomic<bool> stands_by_ = false;     // it is that still
   const std::unique_ptr<Follower> follower_;  // null: this is no follower
-  ServerMetrics metrics_{options_.server, state_, changes_, limits_, snapshotter_, ending_};  // last: ends before what it reads
+  ServerMetrics metrics_{options_.server, state_,  changes_,  limits_,
+                         snapshotter_,    ending_, staleness_};  // last: ends before what it reads
 };
 
 }  // namespace argosy::ps

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "argosy/base/mutex.h"
 
@@ -61,6 +62,7 @@ void ServerMetrics::read(observe::Readings& readings) const {
   if (!state_) return;
   read_training(readings);
   read_tables(readings, *state_);
+  read_staleness(readings, *state_);
   read_workers(readings, *state_);
   read_limits(readings, counters);
 }
@@ -115,6 +117,29 @@ void ServerMetrics::read_tables(observe::Readings& readings, const State& state)
     readings.gauge("argosy_server_table_memory_bytes", "Memory of a table.", memory, labels);
     readings.counter("argosy_server_nonfinite_total", "Gradients of a table that were NaN or infinite: rows, or dense parts.",
                      static_cast<double>(state.tables().nonfinite(i)), labels);
+  }
+}
+
+// Dense parameters are read together and pushed together: the first of them speaks for all.
+void ServerMetrics::read_staleness(observe::Readings& readings, const State& state) const {
+  bool dense_told = false;
+  for (size_t i = 0; i < state.tables().size(); ++i) {
+    const TableStaleness::Counts counts = staleness_.of(i);
+    const bool sparse = state.tables().is_sparse(i);
+    if (counts.total() == 0 || (!sparse && std::exchange(dense_told, true))) continue;
+    const observe::Labels labels = sparse ? with("table", state.spec().tables[i].name) : with("parameters", "dense");
+    for (size_t bucket = 0; bucket < kStalenessCounts; ++bucket) {
+      if (counts.pushes[bucket] == 0) continue;
+      observe::Labels bounded = labels;
+      bounded.emplace_back("staleness_up_to",
+                           bucket < kStalenessBounds.size() ? std::to_string(kStalenessBounds[bucket]) : "inf");
+      readings.counter("argosy_server_pushes_by_staleness_total",
+                       "Pushes of a sparse table, or of dense parameters, by how many batches (sync: steps) were applied between "
+                       "reading and pushing: at most this and more than the bound before.",
+                       static_cast<double>(counts.pushes[bucket]), std::move(bounded));
+    }
+    readings.counter("argosy_server_staleness_batches_total", "The sum of these batches, over the pushes.",
+                     static_cast<double>(counts.sum), labels);
   }
 }
 

@@ -36,6 +36,9 @@ void StatsHandler::stats(const CallPtr& call, State& state, const wire::StatsReq
     table->set_name(state.spec().tables[i].name);
     table->set_rate(state.tables().rate(i, state.rate_step()));
     table->set_nonfinite(state.tables().nonfinite(i));
+    const TableStaleness::Counts staleness = staleness_.of(i);
+    if (staleness.total() > 0) table->mutable_staleness()->Add(staleness.pushes.begin(), staleness.pushes.end());
+    table->set_staleness_sum(staleness.sum);
     if (state.tables().is_sparse(i)) {
       const table::TableSize size = state.tables().sparse(i).size();
       table->set_rows(size.rows);

@@ -6,6 +6,7 @@
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/snapshotter.h"
+#include "argosy/ps/server/table_staleness.h"
 #include "argosy/rpc/rpc_server.h"
 
 namespace argosy::ps {
@@ -15,8 +16,8 @@ namespace argosy::ps {
 // Thread-safe, but for the set_…(), which come before the first call.
 class StatsHandler {
  public:
-  StatsHandler(Changes& changes, ServerLimits& limits, const Snapshotter& snapshotter)
-      : changes_(changes), limits_(limits), snapshotter_(snapshotter) {}
+  StatsHandler(Changes& changes, ServerLimits& limits, const Snapshotter& snapshotter, const TableStaleness& staleness)
+      : changes_(changes), limits_(limits), snapshotter_(snapshotter), staleness_(staleness) {}
 
   // Those of the port.
   void set_counters(std::function<rpc::RpcServerCounters()> counters) { counters_ = std::move(counters); }
@@ -35,6 +36,7 @@ class StatsHandler {
   Changes& changes_;
   ServerLimits& limits_;
   const Snapshotter& snapshotter_;
+  const TableStaleness& staleness_;
   std::function<rpc::RpcServerCounters()> counters_;
   std::function<void(wire::StatsReply&)> add_followers_ = [](wire::StatsReply&) {};
 };

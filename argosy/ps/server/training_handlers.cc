@@ -71,7 +71,9 @@ void TrainingHandlers::push(const CallPtr& call, State& state, const wire::PushR
     turn = changes_.turn(call->request.deadline);
     if (!turn.owns_lock()) return call->fail(changes_.no_turn(*call));
   }
+  const uint64_t arrived = TableStaleness::read_at(state);
   const auto verdict = changes_.commit(record);
+  if (verdict.ok() && *verdict == Verdict::change) staleness_.observe(state, request, arrived);
   if (verdict.ok() && state.is_sync()) changes_.advance();
   if (turn.owns_lock()) {
     turn.unlock();
@@ -189,6 +191,7 @@ void TrainingHandlers::pull_dense(const CallPtr& call, State& state, const wire:
   const Tables& tables = state.tables();
   if (Status s = check_each_once(request.tables(), state.spec()); !s.ok()) return call->fail(s);
   wire::PullDenseReply reply;
+  reply.set_read_at(TableStaleness::read_at(state));
   AnswerSize size(limits_.answer);
   for (const uint32_t table : request.tables()) {
     if (Status s = tables.check_dense(table); !s.ok()) return call->fail(s);
@@ -232,6 +235,7 @@ void TrainingHandlers::pull_rows(const CallPtr& call, State& state, const wire::
   }
   PackedAnswer answer(state.spec(), request.sections(), request.packed());
   wire::PullRowsReply reply;
+  reply.set_read_at(TableStaleness::read_at(state));
   size_t keys_before = 0;
   for (const TableGradient& pull : *pulls) {
     std::vector<uint64_t> missing;
@@ -250,6 +254,7 @@ void TrainingHandlers::pull_rows(const CallPtr& call, State& state, const wire::
 void TrainingHandlers::pull_changed(const CallPtr& call, State& state, const wire::PullChangedRequest& request) {
   if (Status s = check_each_once(request.tables(), state.spec()); !s.ok()) return call->fail(s);
   wire::PullChangedReply reply;
+  reply.set_read_at(TableStaleness::read_at(state));
   std::vector<rpc::Slice> keys, rows;
   AnswerSize size(limits_.answer);
   for (const uint32_t table : request.tables()) {

@@ -7,6 +7,7 @@
 #include "argosy/ps/server/server_call.h"
 #include "argosy/ps/server/server_limits.h"
 #include "argosy/ps/server/server_options.h"
+#include "argosy/ps/server/table_staleness.h"
 
 namespace argosy::ps {
 
@@ -16,8 +17,8 @@ namespace argosy::ps {
 class TrainingHandlers {
  public:
   TrainingHandlers(const ServerOptions& options, Changes& changes, Parking& parking, ServerLimits& limits,
-                   const PassReports& reports)
-      : options_(options), changes_(changes), parking_(parking), limits_(limits), reports_(reports) {}
+                   const PassReports& reports, TableStaleness& staleness)
+      : options_(options), changes_(changes), parking_(parking), limits_(limits), reports_(reports), staleness_(staleness) {}
 
   void push(const CallPtr& call, State& state, const wire::PushRequest& request);
   void leave(const CallPtr& call, State& state, const wire::LeaveRequest& request);
@@ -40,6 +41,7 @@ class TrainingHandlers {
   Parking& parking_;
   ServerLimits& limits_;
   const PassReports& reports_;
+  TableStaleness& staleness_;
   observe::Counter& pulls_ =
       observe::Registry::process().counter("argosy_server_pulls_total", "Pulls of dense parameters and of rows answered.",
                                            {{"server", std::to_string(options_.server)}});
