@@ -107,6 +107,7 @@ Status ColdStore::write(Batch&& batch) {
 
 Status ColdStore::get(uint32_t shard, std::span<const uint64_t> keys,
                       const std::function<void(size_t, const void*)>& found) const {
+  if (read_fault_) RETURN_IF_ERROR(read_fault_());
   std::vector<ColdKey> bytes(keys.size());
   std::vector<rocksdb::Slice> slices(keys.size());
   for (size_t i = 0; i < keys.size(); ++i) {

@@ -18,7 +18,7 @@ namespace argosy::table {
 // The rows of a table that memory has no place for, as bytes by (shard, key). It is memory on disk and nothing more: it is
 // emptied when it is opened, and nothing is written so that it survives the process (no log, no sync).
 //
-// Thread-safe as far as one shard has one user at a time.
+// Thread-safe: calls of several threads for one key are in some order.
 class ColdStore {
  public:
   // Uses and owns `directory`/overflow-`name`, whatever was there. A name is written so that any string will do.
@@ -40,6 +40,9 @@ class ColdStore {
   };
   // All of the batch, or nothing of it. resource_exhausted: the disk is full, and a later write may succeed.
   Status write(Batch&& batch);
+
+  // For tests, before other threads use it: asked before each get(); an error is the disk's.
+  void set_read_fault(std::function<Status()> fault) { read_fault_ = std::move(fault); }
 
   // Looks all keys up and calls found(i, row) for those that are there. Here and in Cursor, a row's bytes stand at any address.
   Status get(uint32_t shard, std::span<const uint64_t> keys, const std::function<void(size_t, const void*)>& found) const;
@@ -82,6 +85,7 @@ class ColdStore {
   std::unique_ptr<rocksdb::DB> db_;
   const size_t row_bytes_;
   const std::function<Status()> fault_;
+  std::function<Status()> read_fault_;
 };
 
 }  // namespace argosy::table

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "argosy/table/cold_rows.h"
+
 namespace argosy::table {
 namespace {
 
 // How far ahead of the key that is compared its bucket and its row are on their way.
 constexpr size_t kBucketAhead = 24;
 constexpr size_t kRowAhead = 12;
+constexpr size_t kMostObsolete = 4096;  // keys that a shard notes before it removes their copies although no row has to leave
 
 void prefetch_row(const float* row, size_t bytes) {
   constexpr size_t kMost = 320;  // beyond this the processor's own prefetcher has seen the pattern
@@ -57,51 +60,34 @@ void Shard::find(std::span<const Probe> probes, uint32_t* slots) const {
 
 uint32_t Shard::find(uint64_t key, uint32_t hash) const { return index_.find(hash, key, Keys{*arena_}); }
 
-Status Shard::bring_back(std::span<const Probe> probes, uint32_t* slots) {
-  if (!cold_) return {};
-  Status status;
-  if (cold_rows_ > 0) {
-    RETURN_IF_ERROR(read_through(probes, slots, [&](size_t i, const float* row) {
-      const auto& [key, hash, position] = probes[i];
-      slots[i] = find(key, hash);  // a key may come twice
-      if (slots[i] != kNoSlot || !status.ok()) return;
-      Result<uint32_t> slot = take_slot();
-      if (!slot.ok()) {
-        status = slot.status();
-        return;
-      }
-      std::memcpy(arena_->row(*slot), row, layout_.bytes());
-      const uint32_t marks = marks_of_new(*slot) != 0 ? RowHeader::kKept | RowHeader::kCameBack : 0;
-      RowLayout::header(arena_->row(*slot)).flags = RowHeader::kLive | RowHeader::kOnDisk | marks;
-      index_.insert(hash, *slot, Keys{*arena_});
-      --cold_rows_;
-      slots[i] = *slot;
-    }));
-  }
+Status Shard::bring_back(std::span<const Probe> probes, uint32_t* slots, ColdRows& cold) {
   for (size_t i = 0; i < probes.size(); ++i) {
+    if (const float* const from = cold.row(i); from != nullptr && slots[i] == kNoSlot && !is_obsolete(probes[i].key)) {
+      ASSIGN_OR_RETURN(slots[i], put_back(probes[i], from));
+    }
     if (slots[i] == kNoSlot) continue;
     RowHeader& head = RowLayout::header(arena_->row(slots[i]));
     head.flags = head.flags | RowHeader::kUsed;
+    cold.drop(i);
   }
-  return status;
+  return {};
 }
 
-Status Shard::read_through(std::span<const Probe> probes, const uint32_t* slots,
-                           const std::function<void(size_t, const float*)>& found) const {
-  if (cold_rows_ == 0) return {};
-  std::vector<uint64_t> keys;
-  std::vector<size_t> which;
+Result<uint32_t> Shard::put_back(const Probe& probe, const float* row) {
+  if (const uint32_t slot = find(probe.key, probe.hash); slot != kNoSlot) return slot;  // a key may come twice
+  ASSIGN_OR_RETURN(const uint32_t slot, take_slot());
+  std::memcpy(arena_->row(slot), row, layout_.bytes());
+  const uint32_t marks = marks_of_new(slot) != 0 ? RowHeader::kKept | RowHeader::kCameBack : 0;
+  RowLayout::header(arena_->row(slot)).flags = RowHeader::kLive | RowHeader::kOnDisk | marks;
+  index_.insert(probe.hash, slot, Keys{*arena_});
+  --cold_rows_;
+  return slot;
+}
+
+void Shard::leave_on_disk(std::span<const Probe> probes, const uint32_t* slots, ColdRows& cold) const {
   for (size_t i = 0; i < probes.size(); ++i) {
-    if (slots[i] != kNoSlot) continue;
-    keys.push_back(probes[i].key);
-    which.push_back(i);
+    if (cold.row(i) != nullptr && (slots[i] != kNoSlot || is_obsolete(probes[i].key))) cold.drop(i);
   }
-  if (keys.empty()) return {};
-  std::vector<float> row(layout_.words());
-  return cold_->get(number_, keys, [&](size_t i, const void* bytes) {
-    std::memcpy(row.data(), bytes, layout_.bytes());
-    found(which[i], row.data());
-  });
 }
 
 Result<uint32_t> Shard::take_slot() {
@@ -115,7 +101,7 @@ Result<uint32_t> Shard::take_slot() {
     chunks_.push_back(first);
   }
   const size_t position = fresh_++;
-  return chunks_[position / arena_->chunk_rows()] + static_cast<uint32_t>(position % arena_->chunk_rows());
+  return slot_number(position);
 }
 
 void Shard::release(uint32_t slot) {
@@ -130,42 +116,36 @@ Result<uint32_t> Shard::create(uint64_t key, uint32_t hash) {
   float* const row = arena_->row(slot);
   layout_.reset(row, key);
   if (cut_ != nullptr) RowLayout::header(row).flags = RowLayout::header(row).flags | marks_of_new(slot);
+  if (!obsolete_.empty() && obsolete_.erase(key) > 0)
+    RowLayout::header(row).flags = RowLayout::header(row).flags | RowHeader::kOnDisk;
   row_initial_value(initializer_, key, layout_.value(row));
   index_.insert(hash, slot, Keys{*arena_});
   return slot;
 }
 
-Status Shard::erase(uint32_t slot) {
+void Shard::erase(uint32_t slot) {
   const RowHeader head = RowLayout::header(arena_->row(slot));
-  if (head.flags & RowHeader::kOnDisk) {
-    ColdStore::Batch batch;
-    batch.erase(number_, head.key);
-    RETURN_IF_ERROR(cold_->write(std::move(batch)));
-  }
+  const bool has_copy = (head.flags & (RowHeader::kOnDisk | RowHeader::kLeaving)) != 0;
+  if (has_copy) obsolete_.insert(head.key);
   if (cut_ != nullptr) {
     keep(slot);
-    if ((head.flags & RowHeader::kOnDisk) && !cut_->cold_read) {
-      (head.flags & RowHeader::kCameBack ? cut_->dropped_cold : cut_->dropped).insert(head.key);
+    if (has_copy && !cut_->cold_read) {
+      if (head.flags & RowHeader::kCameBack) cut_->dropped_cold.insert(head.key);
+      if (!cut_->dropped_cold.contains(head.key)) cut_->dropped.insert(head.key);
     }
   }
   release(slot);
-  return {};
 }
 
-Status Shard::rewrite_cold(ColdStore::Batch&& batch, uint64_t erased) {
-  if (batch.empty()) return {};
-  RETURN_IF_ERROR(cold_->write(std::move(batch)));
-  cold_rows_ -= erased;
-  return {};
+bool Shard::wants_eviction() const {
+  return cold_ != nullptr && (index_.size() > most_rows_ || obsolete_.size() > kMostObsolete);
 }
 
-Status Shard::evict() {
-  if (!cold_ || index_.size() <= most_rows_) return {};
-  const size_t surplus = index_.size() - (most_rows_ - most_rows_ / 16);
-  ColdStore::Batch batch;
-  std::vector<uint32_t> leaving;
+Shard::Eviction Shard::begin_eviction() {
+  Eviction out;
+  const size_t surplus = index_.size() > most_rows_ ? index_.size() - (most_rows_ - most_rows_ / 16) : 0;
   // Two rounds of the hand reach every row with its mark taken off. A row that leaves is marked, so that it is met once.
-  for (size_t looked = 0; looked < 2 * fresh_ && leaving.size() < surplus; ++looked, ++hand_) {
+  for (size_t looked = 0; looked < 2 * fresh_ && out.leaving.size() < surplus; ++looked, ++hand_) {
     if (hand_ >= fresh_) hand_ = 0;
     const uint32_t slot = slot_at(hand_);
     if (slot == kNoSlot) continue;
@@ -176,19 +156,48 @@ Status Shard::evict() {
       continue;
     }
     if ((head.flags & RowHeader::kChanged) || !(head.flags & RowHeader::kOnDisk)) {
-      batch.put(number_, head.key, arena_->row(slot), layout_.bytes());
+      out.batch.put(number_, head.key, arena_->row(slot), layout_.bytes());
     }
-    head.flags = head.flags | RowHeader::kLeaving;
-    leaving.push_back(slot);
+    head.flags = (head.flags | RowHeader::kLeaving) & ~RowHeader::kChanged;
+    out.leaving.push_back(slot);
   }
-  const Status written = batch.empty() ? Status() : cold_->write(std::move(batch));
-  for (const uint32_t slot : leaving) {
+  for (const uint64_t key : obsolete_) {
+    if (out.obsolete.size() == kMostObsolete) break;
+    out.batch.erase(number_, key);
+    out.obsolete.push_back(key);
+  }
+  return out;
+}
+
+// A slot that has lost its mark was given up meanwhile, and may be another row's.
+void Shard::finish_eviction(const Eviction& eviction, bool written, bool may_leave) {
+  for (const uint32_t slot : eviction.leaving) {
     RowHeader& head = RowLayout::header(arena_->row(slot));
-    head.flags = head.flags & ~RowHeader::kLeaving;
-    if (written.ok()) release(slot);
+    if (!(head.flags & RowHeader::kLeaving)) continue;
+    // A write that failed may have left a copy all the same.
+    head.flags = (head.flags & ~RowHeader::kLeaving) | RowHeader::kOnDisk | (written ? 0 : RowHeader::kChanged);
+    if (!may_leave || (head.flags & (RowHeader::kUsed | RowHeader::kChanged))) continue;
+    release(slot);
+    ++cold_rows_;
   }
-  if (written.ok()) cold_rows_ += leaving.size();
-  return written;
+  ++moves_;
+  if (!written || !may_leave) return;  // who goes over the rows on disk may have begun before the copies were removed
+  for (const uint64_t key : eviction.obsolete) obsolete_.erase(key);
+}
+
+void Shard::end_rewrite() {
+  rewritten_ = false;
+  ++moves_;
+}
+
+void Shard::drop_cold(std::span<const uint64_t> keys) {
+  cold_rows_ -= keys.size();
+  if (cut_ != nullptr && !cut_->cold_read) cut_->dropped_cold.insert(keys.begin(), keys.end());
+}
+
+void Shard::begin_cut() {
+  cut_ = std::make_unique<ShardCut>();
+  cut_->dropped = obsolete_;
 }
 
 // Slots rise with positions, because chunks are taken in that order; so a slot tells whether its row was read.
@@ -227,33 +236,29 @@ void Shard::swap(Shard& other) {
   std::swap(fresh_, other.fresh_);
   std::swap(hand_, other.hand_);
   std::swap(cold_rows_, other.cold_rows_);
+  std::swap(obsolete_, other.obsolete_);
+  ++moves_;
+  ++other.moves_;
   std::swap(waiting_, other.waiting_);
 }
 
 uint32_t Shard::slot_at(size_t position) const {
-  const uint32_t slot = chunks_[position / arena_->chunk_rows()] + static_cast<uint32_t>(position % arena_->chunk_rows());
+  const uint32_t slot = slot_number(position);
   return RowLayout::header(arena_->row(slot)).flags & RowHeader::kLive ? slot : kNoSlot;
 }
 
 uint64_t Shard::memory_bytes() const {
   return positions() * layout_.bytes() + index_.bytes() + chunks_.capacity() * sizeof(uint32_t) +
-         waiting_.capacity() * (sizeof(Waiting::value_type) + 1);
+         waiting_.capacity() * (sizeof(Waiting::value_type) + 1) + obsolete_.capacity() * (sizeof(uint64_t) + 1);
 }
 
-Status Shard::clear() {
-  if (cold_) {
-    ColdStore::Batch batch;
-    const auto cursor = cold_->rows(number_);
-    for (; cursor->valid(); cursor->next()) batch.erase(number_, cursor->key());
-    RETURN_IF_ERROR(cursor->status());
-    if (!batch.empty()) RETURN_IF_ERROR(cold_->write(std::move(batch)));
-  }
+void Shard::clear() {
   for (size_t position = 0; position < fresh_; ++position) {
     if (const uint32_t slot = slot_at(position); slot != kNoSlot) release(slot);
   }
   waiting_.clear();
   cold_rows_ = 0;
-  return {};
+  obsolete_.clear();
 }
 
 }  // namespace argosy::table

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <mutex>
 
-#include "argosy/base/log.h"
 #include "argosy/base/mutex.h"
 #include "argosy/base/random.h"
+#include "argosy/table/cold_access.h"
 #include "argosy/table/cold_store.h"
 #include "argosy/table/key_batch.h"
 #include "argosy/table/row_arena.h"
@@ -17,7 +17,6 @@
 namespace argosy::table {
 namespace {
 
-constexpr double kOverflowRetrySeconds = 1;
 constexpr size_t kMaxBlockRows = 256;
 constexpr size_t kBlockFloats = 16384;  // a block's gradients, gathered
 
@@ -27,6 +26,7 @@ struct Scratch {
   std::array<uint32_t, kMaxBlockRows> slots;
   std::array<int64_t, kMaxBlockRows> rows;
   std::vector<float> gradients;
+  ColdRows cold;
 };
 
 Scratch& scratch() {
@@ -80,7 +80,7 @@ Status SparseTable::check_rows(std::span<const uint64_t> keys, size_t numbers) c
                                   layout_.width(), keys.size() * layout_.width(), numbers);
 }
 
-Status SparseTable::for_blocks(std::span<const uint64_t> keys, const BlockWork& work) {
+Status SparseTable::for_blocks(std::span<const uint64_t> keys, const ColdAccess& access, const BlockWork& work) {
   Scratch& mine = scratch();
   const uint32_t first = first_shard_.fetch_add(1, std::memory_order_relaxed);
   const size_t last_shard = shards_.size() - 1;
@@ -90,60 +90,22 @@ Status SparseTable::for_blocks(std::span<const uint64_t> keys, const BlockWork& 
       Shard& shard = *shards_[(first + i) & last_shard];
       std::span<const Probe> probes = mine.keys.of(shard.number());
       if (probes.empty()) continue;
-      std::lock_guard lock(shard.mutex());
+      ShardLock lock(shard.mutex());
       while (!probes.empty()) {
         const auto some = probes.first(std::min(block_rows_, probes.size()));
-        shard.find(some, mine.slots.data());
-        RETURN_IF_ERROR(work({shard, some, mine.slots.data()}));
+        RETURN_IF_ERROR(
+            find_rows(shard, lock, some, mine.slots.data(), access, mine.cold).with_context("table '{}'", spec_.name));
+        RETURN_IF_ERROR(work({shard, some, mine.slots.data(), mine.cold}));
         probes = probes.subspan(some.size());
       }
-      if (exports_.load() == 0 && !shard.is_cut()) evict(shard);
+      evict(shard, lock);
     }
   }
   return {};
 }
 
-void SparseTable::evict(Shard& shard) {
-  if (overflow_failed_.load(std::memory_order_relaxed)) {
-    MutexLock lock(overflow_mutex_);
-    if (overflow_retry_ > SteadyClock::now()) return;
-  }
-  const Status status = shard.evict();
-  if (status.ok()) return;
-  MutexLock lock(overflow_mutex_);
-  if (overflow_error_.ok()) {
-    log_error("table '{}': rows beyond the memory limit stay in memory, because they cannot be written: {}", spec_.name,
-              status.message());
-  }
-  overflow_error_ = status;
-  overflow_retry_ = Deadline::after_seconds(kOverflowRetrySeconds).when();
-  overflow_failed_ = true;
-}
-
-Status SparseTable::check_room() {
-  if (!overflow_failed_.load(std::memory_order_relaxed)) return {};
-  {
-    MutexLock lock(overflow_mutex_);
-    if (overflow_retry_ > SteadyClock::now()) return overflow_trouble();
-    overflow_retry_ = {};
-  }
-  for (const auto& shard : shards_) {
-    std::lock_guard lock(shard->mutex());
-    if (exports_.load() == 0 && !shard->is_cut()) evict(*shard);
-  }
-  MutexLock lock(overflow_mutex_);
-  if (overflow_retry_ > SteadyClock::now()) return overflow_trouble();
-  log_info("table '{}': rows beyond the memory limit can be written again", spec_.name);
-  overflow_error_ = {};
-  overflow_failed_ = false;
-  return {};
-}
-
-Status SparseTable::overflow_trouble() const {
-  const std::string what = fmt::format("table '{}' has more rows than its memory limit allows, and cannot move any to disk: {}",
-                                       spec_.name, overflow_error_.message());
-  if (overflow_error_.code() == Code::resource_exhausted) return Status::unavailable("{}; make room there", what);
-  return Status::data_loss("{}", what);
+Status SparseTable::for_blocks_in_use(std::span<const uint64_t> keys, const BlockWork& work) {
+  return for_blocks(keys, {}, work);
 }
 
 bool SparseTable::drawn(uint64_t key) const {
@@ -191,33 +153,29 @@ Result<uint32_t> SparseTable::admit(Shard& shard, const Probe& probe, const RowC
 Status SparseTable::pull(std::span<const uint64_t> keys, std::span<float> rows, bool create, std::vector<uint64_t>* missing) {
   RETURN_IF_ERROR(check_rows(keys, rows.size()));
   if (create) RETURN_IF_ERROR(check_room());
-  RETURN_IF_ERROR(for_blocks(keys, [&](const Block& block) { return pull_block(block, rows.data(), create, missing); }));
+  const ColdAccess access{.leave = !create, .leave_while = &exports_};
+  RETURN_IF_ERROR(for_blocks(keys, access, [&](const Block& block) { return pull_block(block, rows.data(), create, missing); }));
   if (missing != nullptr) std::ranges::sort(*missing);
   return {};
 }
 
 Status SparseTable::pull_block(const Block& block, float* rows, bool create, std::vector<uint64_t>* missing) {
   const size_t width = layout_.width();
-  auto& [shard, probes, slots] = block;
-  const auto target = [&, &probes = probes](size_t i) { return rows + probes[i].position * width; };
+  auto& [shard, probes, slots, cold] = block;
   const bool make = create && !keeps_waiting();
-  if (create && exports_.load() == 0) RETURN_IF_ERROR(shard.bring_back(probes, slots));
-  std::array<bool, kMaxBlockRows> copied{};
-  RETURN_IF_ERROR(shard.read_through(probes, slots, [&](size_t i, const float* row) {
-    std::memcpy(target(i), layout_.value(row).data(), width * sizeof(float));
-    copied[i] = true;
-  }));
   for (size_t i = 0; i < probes.size(); ++i) {
-    if (copied[i]) continue;
-    if (slots[i] == kNoSlot && make && drawn(probes[i].key)) {
+    float* const target = rows + probes[i].position * width;
+    const float* row = cold.row(i);
+    if (row == nullptr && slots[i] == kNoSlot && make && drawn(probes[i].key)) {
       ASSIGN_OR_RETURN(slots[i], find_or_create(shard, probes[i]));
     }
-    if (slots[i] == kNoSlot) {
-      row_initial_value(spec_.initializer, probes[i].key, {target(i), width});
-      if (missing != nullptr) missing->push_back(probes[i].position);
-    } else {
-      std::memcpy(target(i), layout_.value(shard.row(slots[i])).data(), width * sizeof(float));
+    if (slots[i] != kNoSlot) row = shard.row(slots[i]);
+    if (row != nullptr) {
+      std::memcpy(target, layout_.value(row).data(), width * sizeof(float));
+      continue;
     }
+    row_initial_value(spec_.initializer, probes[i].key, {target, width});
+    if (missing != nullptr) missing->push_back(probes[i].position);
   }
   return {};
 }
@@ -243,15 +201,14 @@ Status SparseTable::apply(const TableStep& step, std::span<const uint64_t> keys,
       return Status::invalid_argument("table '{}': {} shows or clicks for {} keys", spec_.name, counts.size(), keys.size());
     }
   }
-  return for_blocks(keys, [&](const Block& block) { return apply_block(block, step, gradients.data(), impressions); });
+  return for_blocks_in_use(keys, [&](const Block& block) { return apply_block(block, step, gradients.data(), impressions); });
 }
 
 Status SparseTable::apply_block(const Block& block, const TableStep& step, const float* gradients,
                                 const Impressions& impressions) {
   Scratch& mine = scratch();
   const size_t width = layout_.width();
-  auto& [shard, probes, slots] = block;
-  RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  auto& [shard, probes, slots, cold] = block;
   shard.keep({slots, probes.size()});
   mine.gradients.resize(block_rows_ * width);
   RowCounters gradient = counters_of(step);
@@ -287,15 +244,14 @@ Status SparseTable::apply_block(const Block& block, const TableStep& step, const
 Status SparseTable::add(const TableStep& step, uint32_t worker, std::span<const uint64_t> keys, std::span<const float> deltas) {
   RETURN_IF_ERROR(check_rows(keys, deltas.size()));
   if (rule_) return Status::failed_precondition("table '{}' takes gradients, not differences: it is not a geo table", spec_.name);
-  RETURN_IF_ERROR(for_blocks(keys, [&](const Block& block) { return add_block(block, step, deltas.data()); }));
+  RETURN_IF_ERROR(for_blocks_in_use(keys, [&](const Block& block) { return add_block(block, step, deltas.data()); }));
   changes_.record(worker, keys);
   return {};
 }
 
 Status SparseTable::add_block(const Block& block, const TableStep& step, const float* deltas) {
   const size_t width = layout_.width();
-  auto& [shard, probes, slots] = block;
-  RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  auto& [shard, probes, slots, cold] = block;
   shard.keep({slots, probes.size()});
   const RowCounters seen = counters_of(step);
   for (size_t i = 0; i < probes.size(); ++i) {

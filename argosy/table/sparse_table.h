@@ -22,9 +22,12 @@
 
 namespace argosy::table {
 
+class ColdRows;
 class ColdStore;
 class RowArena;
 class Shard;
+class ShardLock;
+struct ColdAccess;
 struct Probe;
 
 // One step of a table, from begin_step() to the apply() or add() calls that belong to it. Copyable.
@@ -60,7 +63,9 @@ struct ShrinkCounts {
 //
 // Thread-safe: keys are dealt to shards, each with one lock, and a call locks one shard at a time; rows are whole, a batch is
 // not (a pull that runs beside a push sees some of its rows). Rules' scalars and the step counter have a lock of their own.
-// A shard's lock is held while its own rows move to or from disk: only calls for the same shard wait. size() waits for nobody.
+// No lock is held while rows move to or from disk: calls for rows in memory do not wait for it. Of a shard's rows on disk many
+// may be read at once, beside one eviction; while shrink() or clear() goes over them, calls for them wait, which ends with
+// `unavailable` after 10 minutes. size() waits for nobody.
 //
 // Calls fail with invalid_argument for spans of wrong sizes and change nothing then. Rows that cannot be written to the overflow
 // stay in memory, beyond the limit: no call fails for it but those that ask check_room(). An overflow that cannot be read is an
@@ -197,12 +202,17 @@ class SparseTable {
   // moments close to each other. A shard's lock is held while its share of the rows is read.
   std::vector<float> sample_norms(size_t most) const;
 
+  // For tests, before other threads use the table: asked before each look at the overflow; an error is the disk's.
+  void set_overflow_read_fault(std::function<Status()> fault);
+
  private:
-  // The keys of a batch that fall into one shard, some at a time, with the slots of those rows that are in memory.
+  // The keys of a batch that fall into one shard, some at a time, with the slots of those rows that are in memory, and with
+  // copies of those that stay on disk.
   struct Block {
     Shard& shard;
     std::span<const Probe> probes;
     uint32_t* slots;
+    const ColdRows& cold;
   };
   using BlockWork = std::function<Status(const Block&)>;
 
@@ -211,9 +221,12 @@ class SparseTable {
 
   Status check_rows(std::span<const uint64_t> keys, size_t numbers) const;
   // Deals the keys to their shards and does the work on each block under its shard's lock.
-  Status for_blocks(std::span<const uint64_t> keys, const BlockWork& work);
-  // Moves rows to disk where the shard has too many; an error is kept for check_room(). REQUIRES: the shard's lock is held.
-  void evict(Shard& shard);
+  Status for_blocks(std::span<const uint64_t> keys, const ColdAccess& access, const BlockWork& work);
+  Status for_blocks_in_use(std::span<const uint64_t> keys, const BlockWork& work);  // brings rows back into memory
+  // Moves rows to disk where the shard has too many; an error is kept for check_room(). Gives the lock back meanwhile.
+  void evict(Shard& shard, ShardLock& lock);
+  bool may_evict(const Shard& shard) const;
+  void keep_overflow_error(const Status& status);
   Status overflow_trouble() const ARGOSY_REQUIRES(overflow_mutex_);  // REQUIRES: overflow_error_ is not ok
   Status pull_block(const Block& block, float* rows, bool create, std::vector<uint64_t>* missing);
   Status copy_state_block(const Block& block, size_t element_state, float initial, float* out);
@@ -229,8 +242,9 @@ class SparseTable {
   bool drawn(uint64_t key) const;
 
   struct Shrinking;
-  Status shrink_rows(Shard& shard, Shrinking& shrinking);
+  void shrink_rows(Shard& shard, Shrinking& shrinking);
   Status shrink_cold(Shard& shard, Shrinking& shrinking);
+  Status clear_shard(Shard& shard);
 
   const SparseSpec spec_;
   const std::unique_ptr<optim::Rule> rule_;  // null in geo mode

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "argosy/base/mutex.h"
+#include "argosy/table/cold_access.h"
 #include "argosy/table/cold_store.h"
 #include "argosy/table/row_arena.h"
 #include "argosy/table/shard.h"
@@ -90,26 +91,33 @@ struct SparseTable::Cut::State {
   }
 
   Status read_cold(Shard& current, std::string& out) {
-    const size_t enough = out.size() + kLockedBytes;
-    std::vector<float> row(table.layout_.words());
-    std::lock_guard lock(current.mutex());
-    ShardCut& cut = *current.cut();
-    for (; cursor && cursor->valid(); cursor->next()) {
-      if (out.size() >= enough) return {};
-      const uint64_t key = cursor->key();
-      const uint32_t slot = current.find(key);
-      const bool came_back = slot != kNoSlot && (RowLayout::header(current.row(slot)).flags & RowHeader::kCameBack);
-      const bool was_in_memory = cut.dropped.contains(key) || (slot != kNoSlot && !came_back && !cut.dropped_cold.contains(key));
-      if (was_in_memory) continue;
-      std::memcpy(row.data(), cursor->row(), table.layout_.bytes());
-      append(table.layout_.view(row.data()), out);
-    }
+    std::optional<ColdPiece> piece;
+    if (cursor) piece.emplace(*cursor, table.layout_, kLockedBytes / table.layout_.bytes() + 1);
     if (cursor) RETURN_IF_ERROR(cursor->status());
+    const bool last = !cursor || !cursor->valid();
+    std::vector<size_t> cold_rows;
+    {
+      const ShardLock lock(current.mutex());
+      for (size_t i = 0; piece && i < piece->keys.size(); ++i) {
+        if (was_on_disk_only(current, piece->keys[i])) cold_rows.push_back(i);
+      }
+      current.cut()->cold_read = last;
+    }
+    for (const size_t i : cold_rows) append(table.layout_.view(piece->row(i)), out);
+    if (!last) return {};
     cursor.reset();
-    cut.cold_read = true;
     phase = memory;
     at = 0;
     return {};
+  }
+
+  // Of a key that the disk had something of at the cut.
+  static bool was_on_disk_only(const Shard& current, uint64_t key) {
+    const ShardCut& cut = *current.cut();
+    if (cut.dropped.contains(key)) return false;
+    const uint32_t slot = current.find(key);
+    const bool came_back = slot != kNoSlot && (RowLayout::header(current.row(slot)).flags & RowHeader::kCameBack);
+    return slot == kNoSlot || came_back || cut.dropped_cold.contains(key);
   }
 
   Status read_memory(Shard& current, std::string& out) {
@@ -120,12 +128,13 @@ struct SparseTable::Cut::State {
     for (; at < current.positions(); ++at) {
       if (out.size() >= enough || at >= most) return {};
       const uint32_t slot = current.slot_at(at);
+      cut.cursor = current.slot_number(at) + 1;  // of a free slot, too: a row that is made there later is none of the cut's
       if (slot == kNoSlot) continue;
       RowHeader& head = RowLayout::header(current.row(slot));
       if (!(head.flags & RowHeader::kKept)) append(table.layout_.view(current.row(slot)), out);
       head.flags = head.flags & ~(RowHeader::kKept | RowHeader::kCameBack);
-      cut.cursor = slot + 1;
     }
+    cut.cursor = kNoSlot;  // all: further chunks as well
     phase = kept;
     return {};
   }
@@ -192,6 +201,11 @@ Status SparseTable::swap_rows(SparseTable& other) {
   }
   if (spec_ != other.spec_ || shards_.size() != other.shards_.size()) {
     return Status::failed_precondition("table '{}' cannot take the rows of another kind of table", spec_.name);
+  }
+  std::vector<ColdTurn::Holder> turns;  // nothing moves to disk meanwhile
+  for (const auto& shard : shards_) {
+    ASSIGN_OR_RETURN(auto turn, take_cold_turn(*shard));
+    turns.push_back(std::move(turn));
   }
   // A pair of locks at a time: pulls go on for the other shards. Nobody else locks `other`, so the order cannot deadlock.
   for (size_t i = 0; i < shards_.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "argosy/base/mutex.h"
+#include "argosy/table/cold_access.h"
 #include "argosy/table/cold_store.h"
 #include "argosy/table/row_arena.h"
 #include "argosy/table/shard.h"
@@ -13,6 +14,8 @@
 
 namespace argosy::table {
 namespace {
+
+constexpr size_t kPieceBytes = size_t{256} << 10;  // about what is read of the disk at once
 
 // By the difference, as steps are kept modulo 2^32.
 bool later(uint32_t step, uint32_t than) { return static_cast<int32_t>(step - than) > 0; }
@@ -31,12 +34,9 @@ struct SparseTable::Export::State {
   std::vector<uint64_t> keys = {};  // that wait
   std::shared_ptr<ColdStore> store = {};  // outlives the cursor, also where the table takes the rows of another
   std::unique_ptr<ColdStore::Cursor> cursor = {};
-  std::vector<float> row;  // from disk
-  size_t at = 0;           // in keys, or a position
+  size_t at = 0;  // in keys, or a position
 
-  State(const SparseTable& of, std::optional<uint64_t> since) : table(of), changed_since(since), row(of.layout_.words()) {
-    ++table.exports_;
-  }
+  State(const SparseTable& of, std::optional<uint64_t> since) : table(of), changed_since(since) { ++table.exports_; }
   ~State() { --table.exports_; }
 
   bool wanted(const RowCounters& counters) const {
@@ -49,17 +49,13 @@ struct SparseTable::Export::State {
 
   // Goes on in the current shard until `out` has `enough` bytes; true: the shard is done.
   Result<bool> advance(const Shard& rows, size_t enough, std::string& out) {
-    if (phase == begin) {
-      for (const auto& [key, counters] : rows.waiting()) keys.push_back(key);
-      store = rows.cold();
-      if (store) cursor = store->rows(rows.number());
-      phase = waiting;
-    }
+    if (phase == begin) begin_shard(rows);
     if (phase == waiting && !append_waiting(rows, enough, out)) return false;
-    if (phase == cold) {
-      ASSIGN_OR_RETURN(const bool done, append_cold(rows, enough, out));
-      if (!done) return false;
+    while (phase == cold) {
+      if (out.size() >= enough) return false;
+      RETURN_IF_ERROR(append_cold(rows, enough, out));
     }
+    const ShardLock lock(rows.mutex());
     for (; at < rows.positions(); ++at) {
       if (out.size() >= enough) return false;
       if (const uint32_t slot = rows.slot_at(at); slot != kNoSlot) append(table.layout_.view(rows.row(slot)), out);
@@ -67,7 +63,18 @@ struct SparseTable::Export::State {
     return true;
   }
 
+  void begin_shard(const Shard& rows) {
+    {
+      const ShardLock lock(rows.mutex());
+      for (const auto& [key, counters] : rows.waiting()) keys.push_back(key);
+      store = rows.cold();
+    }
+    if (store) cursor = store->rows(rows.number());
+    phase = waiting;
+  }
+
   bool append_waiting(const Shard& rows, size_t enough, std::string& out) {
+    const ShardLock lock(rows.mutex());
     for (; at < keys.size(); ++at) {
       if (out.size() >= enough) return false;
       const auto found = rows.waiting().find(keys[at]);
@@ -79,17 +86,20 @@ struct SparseTable::Export::State {
     return true;
   }
 
-  Result<bool> append_cold(const Shard& rows, size_t enough, std::string& out) {
-    for (; cursor && cursor->valid(); cursor->next()) {
-      if (out.size() >= enough) return false;
-      if (rows.find(cursor->key()) != kNoSlot) continue;
-      std::memcpy(row.data(), cursor->row(), table.layout_.bytes());
-      append(table.layout_.view(row.data()), out);
+  Status append_cold(const Shard& rows, size_t enough, std::string& out) {
+    if (cursor && cursor->valid()) {
+      const size_t most = std::min(enough - out.size(), kPieceBytes) / table.layout_.bytes() + 1;
+      ColdPiece piece(*cursor, table.layout_, most);
+      const ShardLock lock(rows.mutex());
+      for (size_t i = 0; i < piece.keys.size(); ++i) {
+        if (rows.is_on_disk_only(piece.keys[i])) append(table.layout_.view(piece.row(i)), out);
+      }
+      return {};
     }
     if (cursor) RETURN_IF_ERROR(cursor->status());
     cursor.reset();
     phase = memory;
-    return true;
+    return {};
   }
 };
 
@@ -102,7 +112,6 @@ Result<bool> SparseTable::Export::next(size_t max_bytes, std::string& out) {
   const size_t enough = before + std::max<size_t>(max_bytes, 1);
   while (state_->shard < state_->table.shards_.size() && out.size() < enough) {
     const Shard& shard = *state_->table.shards_[state_->shard];
-    std::lock_guard lock(shard.mutex());
     ASSIGN_OR_RETURN(const bool done, state_->advance(shard, enough, out));
     if (!done) break;
     ++state_->shard;
@@ -126,19 +135,18 @@ Status SparseTable::import_records(std::string_view records) {
     ASSIGN_OR_RETURN(rows[i], codec_.decode(records.substr(i * codec_.record_bytes(), codec_.record_bytes())));
     keys[i] = rows[i].key;
   }
-  return for_blocks(keys, [&](const Block& block) { return import_block(block, rows); });
+  return for_blocks_in_use(keys, [&](const Block& block) { return import_block(block, rows); });
 }
 
 Status SparseTable::import_block(const Block& block, std::span<const RowView> rows) {
-  auto& [shard, probes, slots] = block;
-  RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  auto& [shard, probes, slots, cold] = block;
   shard.keep({slots, probes.size()});
   for (const Probe& probe : probes) {
     const RowView& from = rows[probe.position];
     shard.keep_waiting(probe.key);
     uint32_t slot = shard.find(probe.key, probe.hash);
     if (!from.admitted) {
-      if (slot != kNoSlot) RETURN_IF_ERROR(shard.erase(slot));
+      if (slot != kNoSlot) shard.erase(slot);
       if (keeps_waiting()) shard.waiting()[probe.key] = from.counters;
       continue;
     }
@@ -158,16 +166,15 @@ Status SparseTable::import_block(const Block& block, std::span<const RowView> ro
 Status SparseTable::set_rows(std::span<const uint64_t> keys, std::span<const float> rows) {
   RETURN_IF_ERROR(check_rows(keys, rows.size()));
   const auto step = static_cast<uint32_t>(steps() + 1);  // later than whatever was exported before
-  return for_blocks(keys, [&](const Block& block) -> Status {
-    auto& [shard, probes, slots] = block;
-    RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  return for_blocks_in_use(keys, [&](const Block& block) -> Status {
+    auto& [shard, probes, slots, cold] = block;
     shard.keep({slots, probes.size()});
     for (const Probe& probe : probes) {
       ASSIGN_OR_RETURN(const uint32_t slot, find_or_create(shard, probe));
       shard.keep_waiting(probe.key);
       shard.waiting().erase(probe.key);
       float* const row = shard.row(slot);
-      constexpr uint32_t kStay = RowHeader::kOnDisk | RowHeader::kKept | RowHeader::kCameBack;
+      constexpr uint32_t kStay = RowHeader::kOnDisk | RowHeader::kLeaving | RowHeader::kKept | RowHeader::kCameBack;
       const uint32_t flags = RowLayout::header(row).flags & kStay;
       layout_.reset(row, probe.key);
       RowLayout::header(row).flags = RowLayout::header(row).flags | flags;
@@ -179,13 +186,12 @@ Status SparseTable::set_rows(std::span<const uint64_t> keys, std::span<const flo
 }
 
 Status SparseTable::erase(std::span<const uint64_t> keys) {
-  return for_blocks(keys, [&](const Block& block) -> Status {
-    auto& [shard, probes, slots] = block;
-    RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  return for_blocks_in_use(keys, [&](const Block& block) -> Status {
+    auto& [shard, probes, slots, cold] = block;
     for (const Probe& probe : probes) {
       shard.keep_waiting(probe.key);
       shard.waiting().erase(probe.key);
-      if (const uint32_t slot = shard.find(probe.key, probe.hash); slot != kNoSlot) RETURN_IF_ERROR(shard.erase(slot));
+      if (const uint32_t slot = shard.find(probe.key, probe.hash); slot != kNoSlot) shard.erase(slot);
     }
     return {};
   });
@@ -201,6 +207,26 @@ struct SparseTable::Shrinking {
     if (!expired(counters)) return false;
     if (erased != nullptr) erased->push_back(key);
     return true;
+  }
+
+  // What is to be changed of those rows of `piece` that are on disk only.
+  void visit(const Shard& shard, const RowLayout& layout, ColdPiece& piece, ColdStore::Batch& batch,
+             std::vector<uint64_t>& dropped) {
+    for (size_t i = 0; i < piece.keys.size(); ++i) {
+      const uint64_t key = piece.keys[i];
+      if (!shard.is_on_disk_only(key)) continue;
+      RowCounters counters = layout.counters(piece.row(i));
+      if (expired(counters)) {
+        batch.erase(shard.number(), key);
+        dropped.push_back(key);
+        continue;
+      }
+      if (counters != layout.counters(piece.row(i))) {
+        layout.set_counters(piece.row(i), counters);
+        batch.put(shard.number(), key, piece.row(i), layout.bytes());
+      }
+      ++report.kept;
+    }
   }
 };
 
@@ -226,9 +252,10 @@ Result<ShrinkCounts> SparseTable::shrink(const Expiry& expiry, uint32_t now_seco
   };
   Shrinking shrinking{.expired = expired, .erased = erased};
   for (const auto& shard : shards_) {
-    std::lock_guard lock(shard->mutex());
+    ASSIGN_OR_RETURN(const ColdRewrite alone, ColdRewrite::begin(*shard));
     RETURN_IF_ERROR(shrink_cold(*shard, shrinking));
-    RETURN_IF_ERROR(shrink_rows(*shard, shrinking));
+    const ShardLock lock(shard->mutex());
+    shrink_rows(*shard, shrinking);
     shrinking.report.dropped_waiting += absl::erase_if(shard->waiting(), [&](auto& entry) {
       shard->keep_waiting(entry.first);
       return shrinking.drops(entry.first, entry.second);
@@ -237,14 +264,14 @@ Result<ShrinkCounts> SparseTable::shrink(const Expiry& expiry, uint32_t now_seco
   return shrinking.report;
 }
 
-Status SparseTable::shrink_rows(Shard& shard, Shrinking& shrinking) {
+void SparseTable::shrink_rows(Shard& shard, Shrinking& shrinking) {
   for (size_t position = 0; position < shard.positions(); ++position) {
     const uint32_t slot = shard.slot_at(position);
     if (slot == kNoSlot) continue;
     float* const row = shard.row(slot);
     RowCounters counters = layout_.counters(row);
     if (shrinking.drops(layout_.view(row).key, counters)) {
-      RETURN_IF_ERROR(shard.erase(slot));
+      shard.erase(slot);
       ++shrinking.report.dropped;
       continue;
     }
@@ -255,42 +282,49 @@ Status SparseTable::shrink_rows(Shard& shard, Shrinking& shrinking) {
     }
     ++shrinking.report.kept;
   }
-  return {};
 }
 
+// REQUIRES: a ColdRewrite of the shard, so that a row is on disk only, or not, all the time.
 Status SparseTable::shrink_cold(Shard& shard, Shrinking& shrinking) {
-  if (shard.cold_rows() == 0) return {};
-  ColdStore::Batch batch;
-  uint64_t erased = 0;
-  std::vector<float> row(layout_.words());
-  const auto cursor = shard.cold()->rows(shard.number());
-  for (; cursor->valid(); cursor->next()) {
-    const uint64_t key = cursor->key();
-    if (shard.find(key) != kNoSlot) continue;
-    std::memcpy(row.data(), cursor->row(), layout_.bytes());
-    RowCounters counters = layout_.counters(row.data());
-    if (shrinking.drops(key, counters)) {
-      batch.erase(shard.number(), key);
-      ++erased;
-      continue;
-    }
-    if (counters != layout_.counters(row.data())) {
-      layout_.set_counters(row.data(), counters);
-      batch.put(shard.number(), key, row.data(), layout_.bytes());
-    }
-    ++shrinking.report.kept;
+  {
+    const ShardLock lock(shard.mutex());
+    if (shard.cold_rows() == 0) return {};
   }
-  RETURN_IF_ERROR(cursor->status());
-  shrinking.report.dropped += erased;
-  return shard.rewrite_cold(std::move(batch), erased);
+  const auto cursor = shard.cold()->rows(shard.number());
+  while (cursor->valid()) {
+    ColdPiece piece(*cursor, layout_, kPieceBytes / layout_.bytes() + 1);
+    ColdStore::Batch batch;
+    std::vector<uint64_t> dropped;
+    {
+      const ShardLock lock(shard.mutex());
+      shrinking.visit(shard, layout_, piece, batch, dropped);
+    }
+    if (!batch.empty()) RETURN_IF_ERROR(shard.cold()->write(std::move(batch)));
+    const ShardLock lock(shard.mutex());
+    shard.drop_cold(dropped);
+    shrinking.report.dropped += dropped.size();
+    if (shrinking.erased != nullptr) shrinking.erased->insert(shrinking.erased->end(), dropped.begin(), dropped.end());
+  }
+  return cursor->status();
+}
+
+Status SparseTable::clear_shard(Shard& shard) {
+  ASSIGN_OR_RETURN(const ColdRewrite alone, ColdRewrite::begin(shard));
+  if (shard.cold()) {
+    ColdStore::Batch batch;
+    const auto cursor = shard.cold()->rows(shard.number());
+    for (; cursor->valid(); cursor->next()) batch.erase(shard.number(), cursor->key());
+    RETURN_IF_ERROR(cursor->status());
+    if (!batch.empty()) RETURN_IF_ERROR(shard.cold()->write(std::move(batch)));
+  }
+  const ShardLock lock(shard.mutex());
+  shard.clear();
+  return {};
 }
 
 Status SparseTable::clear() {
   if (is_cut_) return Status::failed_precondition("table '{}' cannot be emptied while it is written", spec_.name);
-  for (const auto& shard : shards_) {
-    std::lock_guard lock(shard->mutex());
-    RETURN_IF_ERROR(shard->clear());
-  }
+  for (const auto& shard : shards_) RETURN_IF_ERROR(clear_shard(*shard));
   changes_.clear();
   MutexLock lock(step_mutex_);
   steps_ = 0;

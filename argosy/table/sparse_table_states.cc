@@ -1,9 +1,9 @@
 // Single states of rows, for who saves and loads a model by its variables.
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "argosy/base/mutex.h"
+#include "argosy/table/cold_access.h"
 #include "argosy/table/rule_states.h"
 #include "argosy/table/shard.h"
 #include "argosy/table/sparse_table.h"
@@ -28,27 +28,20 @@ Status SparseTable::copy_state(size_t state, std::span<const uint64_t> keys, std
   }
   RETURN_IF_ERROR(check_rows(keys, out.size()));
   const float initial = rule_->states()[state].initial;
-  return for_blocks(keys, [&](const Block& block) { return copy_state_block(block, place.index, initial, out.data()); });
+  return for_blocks(keys, {.leave = true},
+                    [&](const Block& block) { return copy_state_block(block, place.index, initial, out.data()); });
 }
 
 Status SparseTable::copy_state_block(const Block& block, size_t element_state, float initial, float* out) {
   const size_t width = layout_.width();
-  auto& [shard, probes, slots] = block;
-  const auto target = [&, &probes = probes](size_t i) { return out + probes[i].position * width; };
-  const auto copy = [&](size_t i, const float* row) {
-    std::memcpy(target(i), layout_.states(row).data() + element_state * width, width * sizeof(float));
-  };
-  std::vector<bool> copied(probes.size());
-  RETURN_IF_ERROR(shard.read_through(probes, slots, [&](size_t i, const float* row) {
-    copy(i, row);
-    copied[i] = true;
-  }));
+  auto& [shard, probes, slots, cold] = block;
   for (size_t i = 0; i < probes.size(); ++i) {
-    if (copied[i]) continue;
-    if (slots[i] == kNoSlot) {
-      std::fill_n(target(i), width, initial);
+    float* const target = out + probes[i].position * width;
+    const float* const row = slots[i] != kNoSlot ? shard.row(slots[i]) : cold.row(i);
+    if (row == nullptr) {
+      std::fill_n(target, width, initial);
     } else {
-      copy(i, shard.row(slots[i]));
+      std::memcpy(target, layout_.states(row).data() + element_state * width, width * sizeof(float));
     }
   }
   return {};
@@ -63,13 +56,12 @@ Status SparseTable::set_state(size_t state, std::span<const uint64_t> keys, std:
     return {};
   }
   RETURN_IF_ERROR(check_rows(keys, values.size()));
-  return for_blocks(keys, [&](const Block& block) { return set_state_block(block, place.index, values.data()); });
+  return for_blocks_in_use(keys, [&](const Block& block) { return set_state_block(block, place.index, values.data()); });
 }
 
 Status SparseTable::set_state_block(const Block& block, size_t element_state, const float* values) {
   const size_t width = layout_.width();
-  auto& [shard, probes, slots] = block;
-  RETURN_IF_ERROR(shard.bring_back(probes, slots));
+  auto& [shard, probes, slots, cold] = block;
   shard.keep({slots, probes.size()});
   const auto step = static_cast<uint32_t>(steps() + 1);  // as set_rows
   for (size_t i = 0; i < probes.size(); ++i) {

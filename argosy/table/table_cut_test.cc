@@ -155,6 +155,43 @@ TEST_P(TableCut, LeavesNoMarksWhereItIsGivenUp) {
   EXPECT_EQ(read_all(*table, *cut), now);
 }
 
+// A row that is made at a place which was read, but was free, is none of this cut, and has to be in the next one.
+TEST_P(TableCut, LeavesNoMarksOnRowsThatAreMadeWhileItIsRead) {
+  const auto table = make(counting());
+  count(*table, keys_of(0, 300));
+  ASSERT_TRUE(table->erase(keys_of(100, 300)).ok());
+  const Rows before = rows_of(*table);
+  {
+    auto cut = table->begin_cut();
+    ASSERT_TRUE(cut.ok());
+    std::string records;
+    uint64_t key = 1000;
+    while (*cut->next(1, records)) {
+      count(*table, keys_of(key, key + 50));
+      key += 50;
+    }
+    EXPECT_EQ(rows_in(*table, records), before);
+  }
+  const Rows now = rows_of(*table);
+  ASSERT_GT(now.size(), 150u);
+  auto second = table->begin_cut();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(read_all(*table, *second), now);
+}
+
+// Rows on disk that expire after the cut are its rows nevertheless, also where they are made again.
+TEST_P(TableCut, HasRowsThatExpireAndAreMadeAgain) {
+  const auto table = make(counting());
+  count(*table, keys_of(0, 1000));
+  for (int i = 0; i < 3; ++i) count(*table, {5000});
+  const Rows before = rows_of(*table);
+  auto cut = table->begin_cut();
+  ASSERT_TRUE(cut.ok());
+  ASSERT_TRUE(table->shrink({.unseen_steps = 2}, 0).ok());
+  count(*table, keys_of(0, 1000));
+  EXPECT_EQ(read_all(*table, *cut), before);
+}
+
 INSTANTIATE_TEST_SUITE_P(Memory, TableCut, testing::Bool(), [](const auto& info) { return info.param ? "Cold" : "Hot"; });
 
 // Pushes from several threads while the cut is read: each row has the count that it had.
