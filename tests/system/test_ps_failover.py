@@ -219,8 +219,8 @@ def test_what_a_server_of_two_processes_is_refused(job, flags, says):
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["--replicas=1"], "--replicas 1 without a --directory"),
-        (["--replicas=1", "--directory=kept", "--durability=snapshot"], "--replicas 1 with --durability snapshot"),
+        (["--replicas=1"], "replicas is 1 with durability=none and no directory; each of"),
+        (["--replicas=1", "--directory=kept", "--durability=snapshot"], "replicas is 1 with durability=snapshot; each of"),
         (["--wire_format_tables=counts=half"], "found 'counts=half', expected NAME=CHOICE"),
         (["--wire_format_tables=counts=int8,counts=bfloat16"], "found 'counts' twice"),
     ],
