@@ -45,7 +45,8 @@ class OwnTemporaryFolder {
 // A name server is never asked: it may answer late, or with another machine.
 TEST(LocalAddress, IsOfThisMachinesNamesAlone) {
   for (const char* address : {"127.0.0.1", "10.1.2.3", "0.0.0.0", "::1", "fe80::1"}) EXPECT_EQ(local_address(address), address);
-  if (const auto loopback = local_address("localhost")) EXPECT_TRUE(is_loopback(*loopback)) << *loopback;
+  const auto loopback = local_address("localhost");
+  EXPECT_TRUE(!loopback || is_loopback(*loopback));
   for (const char* other : {"", "example.com", "no-such-host", "127.0.0", "256.0.0.1", "localhost:80", "local host"})
     EXPECT_EQ(local_address(other), std::nullopt) << other;
 }

@@ -119,7 +119,9 @@ TEST(LossSettler, LossesAreToldApartByAllThatTheySay) {
   EXPECT_EQ(sent(calls, kKeep), (std::vector<int>{0, 1}));
   EXPECT_EQ(sent(calls, kAsk).size(), 4u);
   for (const auto& call : calls) {
-    if (call.request.phase() == kKeep) EXPECT_EQ(call.request.loss().batches(0), 2u);
+    if (call.request.phase() == kKeep) {
+      EXPECT_EQ(call.request.loss().batches(0), 2u);
+    }
   }
 }
 

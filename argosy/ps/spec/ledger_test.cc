@@ -216,7 +216,9 @@ TEST(JobLedger, IsJsonWhateverItHolds) {
     const std::string json = ledger.to_json();
     ASSERT_TRUE(JsonReader::reads(json)) << json;
     ASSERT_THAT(json, Not(HasSubstr("nan")));
-    if (std::isinf(ledger.total.unsent)) ASSERT_THAT(json, HasSubstr("\"unsent\": -1"));
+    if (std::isinf(ledger.total.unsent)) {
+      ASSERT_THAT(json, HasSubstr("\"unsent\": -1"));
+    }
   }
 }
 
