@@ -64,7 +64,7 @@ TEST(MeetingWire, AnotherVersionIsNamed) {
 
 TEST(MeetingWire, WhatNoLauncherSendsIsAnError) {
   EXPECT_THAT(parse_call("").status().message(), HasSubstr("no call of a launcher"));
-  for (const std::string lines :
+  for (const std::string& lines :
        {std::string("say version=2\n"), std::string("say node=a version=2\n"), std::string("say number=1 version=2\n"),
         std::string("say node= number=1 version=2\n"), std::string("say node=a number=-1 version=2\n"),
         std::string("say node=a number=x version=2\n"), std::string("say node=a number=1.5 version=2\n"),
