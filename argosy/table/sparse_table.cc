@@ -165,11 +165,11 @@ Status SparseTable::pull_block(const Block& block, float* rows, bool create, std
   const bool make = create && !keeps_waiting();
   for (size_t i = 0; i < probes.size(); ++i) {
     float* const target = rows + probes[i].position * width;
-    const float* row = cold.row(i);
-    if (row == nullptr && slots[i] == kNoSlot && make && drawn(probes[i].key)) {
+    const float* row = slots[i] != kNoSlot ? shard.row(slots[i]) : cold.row(i);
+    if (row == nullptr && make && drawn(probes[i].key)) {
       ASSIGN_OR_RETURN(slots[i], find_or_create(shard, probes[i]));
+      row = shard.row(slots[i]);
     }
-    if (slots[i] != kNoSlot) row = shard.row(slots[i]);
     if (row != nullptr) {
       std::memcpy(target, layout_.value(row).data(), width * sizeof(float));
       continue;
