@@ -82,7 +82,8 @@ bool has_temporary_name(const fs::path& path) {
 
 namespace {
 
-// A folder that is a temporary itself is locked by its maker already, who would wait for itself; nobody else makes anything in it.
+// A folder that is a temporary itself is locked by its maker already, who would wait for itself; nobody else makes anything in
+// it.
 Result<Fd> lock_to_make_in(const fs::path& folder) {
   return has_temporary_name(folder) ? Result<Fd>(Fd()) : lock_folder(folder, Deadline::after_seconds(kLockSeconds));
 }
