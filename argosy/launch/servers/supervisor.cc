@@ -15,6 +15,7 @@ constexpr double kConcludeSeconds = 20;  // for a process to start
 constexpr double kWatchSeconds = 0.5, kFollowSeconds = 0.05;  // between two looks where nothing happens
 constexpr double kCauseSeconds = 5;  // for the process that failed first to end
 constexpr double kLeftSeconds = 5;   // for workers to say that they have left the job, which servers hear first
+constexpr double kEndSeconds = 5;    // for servers to end when all workers of this machine have left
 
 // Of "follower 3": 3.
 int number_of(const std::string& name) { return static_cast<int>(parse_integer(name.substr(name.find(' ') + 1)).value_or(-1)); }
@@ -139,6 +140,7 @@ std::optional<int> Supervisor::ended(size_t i, const ExitStatus& exit) {
     members_[i].done = true;
     return std::nullopt;
   }
+  if (waits_for_servers(i)) return std::nullopt;
   if (came_too_late(i)) {
     end.text +=
         " after it had left its job, and all servers had ended: nothing that it trained is lost, and nobody is there for it to "
@@ -179,6 +181,14 @@ bool Supervisor::has_another(const Member& failed) const {
 bool Supervisor::came_too_late(size_t i) const {
   return members_[i].worker && group_.has_left(i) &&
          std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.worker || member.done; });
+}
+
+bool Supervisor::waits_for_servers(size_t i) {
+  Member& member = members_[i];
+  const bool over = member.worker && group_.has_left(i) && who_needs_servers() == nullptr;
+  if (!over || came_too_late(i)) return false;
+  if (!member.failed_late) member.failed_late.emplace();
+  return member.failed_late->seconds() <= kEndSeconds;
 }
 
 // Servers end when all workers have said goodbye; under `shrink` when those have that are left.
@@ -240,6 +250,7 @@ bool Supervisor::restarts(size_t i, const std::string& how) {
   member.failures_before = failures_;
   member.waits_for_cause.reset();
   member.ended_early.reset();
+  member.failed_late.reset();
   member.told = false;
   const Status status = group_.start(i);
   if (!status.ok()) log_error("{}", status.message());

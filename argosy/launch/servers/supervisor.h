@@ -50,6 +50,7 @@ class Supervisor {
     // Which failure was its last own one, and how many there were when it was started, counted over all processes.
     int last_failure = 0, failures_before = 0;
     std::optional<Stopwatch> ended_early;      // with status 0, while workers are in their job
+    std::optional<Stopwatch> failed_late;      // when it had left its job
     int server = -1;           // of which this is a process, where servers have two
     bool follower = false;     // in the follower's seat
     bool told = false;         // `replicas` knows of its end
@@ -72,6 +73,8 @@ class Supervisor {
   const std::string* who_needs_servers() const;
   // Whether this worker, which has failed, had left a job whose servers have all ended.
   bool came_too_late(size_t i) const;
+  // Whether worker i, which has failed, may come too late in a moment: it had left its job, as all workers of this machine have.
+  bool waits_for_servers(size_t i);
   // The process that the failure of i is a consequence of, as i says; null where it is i's own.
   const Member* cause_of(size_t i) const;
   // Whether process i, which has failed, did so because of another one that is still to end: that one's error is the cause.

@@ -241,9 +241,14 @@ TEST_F(SupervisorTest, AWorkerThatFailsAfterTheServersHaveEndedIsNotStartedAgain
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               HasSubstr("exit status 7 after it had left its job, and all servers had ended"));
   EXPECT_EQ(text("tries"), "try\n");
-  // While a server is there, it comes back.
+  // They are about to end, because everybody has left.
   fs::remove(folder_ / "left");
-  EXPECT_EQ(run({"sleep 60"}, {leaves + "[ $(wc -l < tries) -ge 3 ] || exit 7"}, {.max_restarts = 3}), 0);
+  fs::remove(folder_ / "tries");
+  EXPECT_EQ(run({"while [ ! -e failed ]; do sleep 0.02; done; sleep 1"}, {leaves + "touch failed; exit 7"}, {.max_restarts = 3}),
+            7);
+  EXPECT_EQ(text("tries"), "try\n");
+  // While a server is there, it comes back.
+  EXPECT_EQ(run({"sleep 60"}, {leaves + "[ $(wc -l < tries) -ge 2 ] || exit 7"}, {.max_restarts = 3}), 0);
 }
 
 // Worker 1 fails twice and takes worker 0 with it each time, which then still has all of its own restarts.
