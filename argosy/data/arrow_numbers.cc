@@ -24,6 +24,7 @@ struct Half {
 
 template <typename T, typename From>
 void copy_as(const void* values, int64_t begin, int64_t end, T* out, int64_t stride) {
+  if (begin == end) return;  // of no values the memory may be null
   const From* from = static_cast<const From*>(values);
   if constexpr (sizeof(T) == sizeof(From) && std::is_integral_v<T> == std::is_integral_v<From> && !std::is_same_v<From, Half>) {
     if (stride == 1) {
