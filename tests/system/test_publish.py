@@ -121,7 +121,7 @@ def test_what_cannot_be_published_or_read_is_said(job):
     url = f"redis://127.0.0.1:{redis.port}/other"
     said = job.end(job.start("argosy", "serve", rows.model, "--port=0", "--redis", url), 1)
     assert "has nothing that was published as 'other'" in said, said
-    said = job.end(job.start("argosy", "serve", rows.model, "--port=0", "--redis", "nowhere"), 1)
+    said = job.end(job.start("argosy", "serve", rows.model, "--port=0", "--redis", "nowhere"), 2)
     assert "expected redis://host:port/NAME" in said, said
     config = inference.Config(str(rows.model))
     for wrong in ("nowhere", "redis://", "redis:///name", "redis://host:1"):
