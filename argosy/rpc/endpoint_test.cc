@@ -71,7 +71,7 @@ TEST(SocketPath, LiesInAFolderOfThisUserAlone) {
   EXPECT_NE(socket_path("127.0.0.2", 6170), path);
 }
 
-// Whoever could write in the folder could put a socket of their own there, and be taken for the server.
+// A user who could write in the folder could put a socket of their own there, and be taken for the server.
 TEST(SocketPath, AFolderThatOthersMayEnterIsNotUsed) {
   const OwnTemporaryFolder folder;
   const fs::path sockets = folder.path() / ("argosy-" + std::to_string(::geteuid()));

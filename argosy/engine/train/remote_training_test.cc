@@ -175,14 +175,17 @@ class RemoteTest : public testing::Test {
   }
 
   void send(const std::vector<graph::ParamGrad>& pairs) {
-    graph::OpDesc op{.type = "send", .attributes = {{"job", std::string("job")}}};
+    add_send(*main_, pairs, {.type = "send", .attributes = {{"job", std::string("job")}}});
+  }
+
+  static void add_send(graph::Program& program, const std::vector<graph::ParamGrad>& pairs, graph::OpDesc op) {
     std::vector<std::string> names;
     for (const auto& pair : pairs) {
       op.inputs["X"].push_back(pair.grad.name());
       names.push_back(pair.param.name());
     }
     op.attributes["parameters"] = names;
-    value_or_throw(main_->global_block().append_op(std::move(op)));
+    value_or_throw(program.global_block().append_op(std::move(op)));
   }
 
   void connect() {
@@ -312,15 +315,7 @@ TEST_F(RemoteTest, RowsOfAllTablesComeInOneMessage) {
   const Variable flat = L::reshape(drawn, {-1, 1});
   const Variable second = L::elementwise_add(look_up(flat, "table"), look_up(flat, "other"));
   const Variable loss = L::elementwise_add(L::reduce_sum(first), L::reduce_sum(second));
-  const auto pairs = graph::append_backward(loss);
-  graph::OpDesc op{.type = "send"};
-  std::vector<std::string> names;
-  for (const auto& pair : pairs) {
-    op.inputs["X"].push_back(pair.grad.name());
-    names.push_back(pair.param.name());
-  }
-  op.attributes["parameters"] = names;
-  value_or_throw(main->global_block().append_op(std::move(op)));
+  add_send(*main, graph::append_backward(loss), {.type = "send"});
   const auto numbers = [](std::vector<int64_t> values, int64_t width) { return at::tensor(values).reshape({-1, width}); };
   const Feed feed{{"a", {.tensor = numbers({5, 6}, 1)}}, {"b", {.tensor = numbers({7, 8, 9, 5}, 2)}}};
   EXPECT_EQ(value_or_throw(runner_.run(*main, feed, {loss.name()}, scope_))[0].tensor.item<float>(), 4 * (5 + 6 + 7 + 8 + 9 + 5));
